@@ -1,0 +1,31 @@
+/** What an engine can do. What it cannot is refused by name before a run, never ignored. */
+export interface EngineCapabilities {
+  /** For example `toolwise 0.1.0`. */
+  readonly server: string;
+  readonly models: readonly { readonly name: string; readonly maxContextLength?: number; readonly weightsHash?: string }[];
+  /** Loss name to the config keys it takes. */
+  readonly losses: Readonly<Record<string, readonly string[]>>;
+  readonly extensions: readonly EngineExtension[];
+  /** How token losses are added up; everything of ours expects a plain sum. */
+  readonly lossReduction: 'sum' | 'sequenceMean';
+  readonly dtype?: string;
+  readonly device?: string;
+  readonly threads?: number;
+}
+
+/** Things beyond the official wire, each by name. */
+export type EngineExtension =
+  /** Rank 0 trains all weights. */
+  | 'full_fine_tune'
+  /** `grad_clip_norm` of optim_step is honoured. */
+  | 'grad_clip_norm'
+  /** `train_unembed: false` freezes embeddings and head. */
+  | 'train_unembed'
+  /** Stop ids beside stop strings. */
+  | 'stop_token_ids'
+  /** Entropy of each sampled token's distribution. */
+  | 'entropy'
+  /** Requests of one key are run as one fixed batch: bit-equal repeats. */
+  | 'lockstep';
+
+export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo';

@@ -1,0 +1,38 @@
+/** Samples from one frozen snapshot of a policy: token ids in, token ids and log-probs out. */
+export interface Sampler {
+  /** Version of the policy in this snapshot: the number of updates made before it. */
+  readonly policyVersion: number;
+  /**
+   * @throws EngineError with category `server` when the engine failed (the caller may sample anew, under another seed), `user` when the
+   * request is wrong.
+   */
+  sample(request: SampleRequest, signal?: AbortSignal): Promise<Sample>;
+}
+
+export interface SampleRequest {
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+  /** 0 is greedy. */
+  readonly temperature: number;
+  readonly topP: number;
+  readonly seed: number;
+  readonly stopTokenIds: readonly number[];
+  readonly stopStrings?: readonly string[];
+  /** Ask for the log-probs of the prompt's tokens. */
+  readonly promptLogProbs?: boolean;
+  /** Ask for the entropy of the distribution each token was drawn from, nats (extension `entropy`). */
+  readonly entropy?: boolean;
+  /** Run all `size` requests of this key as one batch in order of `index` (extension `lockstep`). */
+  readonly lockstep?: { readonly key: string; readonly size: number; readonly index: number };
+}
+
+export interface Sample {
+  /** Sampled ids, the stop token included. */
+  readonly tokens: readonly number[];
+  /** Raw distribution at temperature 1 before top-p, nats, one a token. */
+  readonly logProbs: readonly number[];
+  readonly stop: 'stop' | 'length';
+  readonly entropies?: readonly number[];
+  /** [prompt length]; null for the first token. */
+  readonly promptLogProbs?: readonly (number | null)[];
+}
