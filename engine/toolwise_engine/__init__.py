@@ -1,3 +1,3 @@
-"""The embedded engine: trains and samples token sequences behind an HTTP API. Knows tokens and tensors; no chat, tools or rewards."""
+"""The embedded engine: trains and samples language models on this machine. Knows tokens and tensors only."""
 
 __version__ = "0.1.0"
