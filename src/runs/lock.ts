@@ -1,0 +1,39 @@
+/**
+ * One writer a run folder. The lock is a reserved SQLite lock on `run.lock`: the system takes it away when the process dies, however it
+ * dies, so that no stale lock is ever left. Readers are not kept out.
+ */
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { UserError } from '../userError.js';
+
+export const LOCK_FILE = 'run.lock';
+
+/** @returns the release. @throws UserError where another writer has the folder, with its process id */
+export function lockFolder(folder: string): () => void {
+  const db = new Database(join(folder, LOCK_FILE), { timeout: 0 });
+  try {
+    db.exec('CREATE TABLE IF NOT EXISTS holder (id INTEGER PRIMARY KEY CHECK (id = 1), pid INTEGER NOT NULL, since TEXT NOT NULL)');
+    db.prepare('INSERT OR REPLACE INTO holder VALUES (1, ?, ?)').run(process.pid, new Date().toISOString());
+    db.exec('BEGIN IMMEDIATE');
+  } catch (error) {
+    const holder = isBusy(error) ? holderOf(db) : undefined;
+    db.close();
+    if (!isBusy(error)) throw error;
+    throw new UserError(
+      `${folder} is being written by ${holder ?? 'another process'}.`,
+      'Wait for that run to end or stop it, or choose another folder with --out.',
+    );
+  }
+  return () => db.close();
+}
+
+const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY');
+
+function holderOf(db: Database.Database): string | undefined {
+  try {
+    const row = db.prepare('SELECT pid, since FROM holder').get() as { pid: number; since: string } | undefined;
+    return row && `process ${row.pid} since ${row.since}`;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,35 @@
+/** Reads the small tables of a run; shared by writer and reader. */
+import type { CheckpointRecord, Stage } from '../domain/event.js';
+import type { RunInfo, StageState } from './runInfo.js';
+import type { Db } from './store.js';
+
+export function readInfo(db: Db): RunInfo {
+  return JSON.parse(db.prepare(`SELECT value FROM meta WHERE key = 'info'`).pluck().get() as string) as RunInfo;
+}
+
+export function readStages(db: Db): StageState[] {
+  const rows = db
+    .prepare(
+      `SELECT stage, steps, startedAt, endedAt, seconds FROM stages ORDER BY CASE stage WHEN 'base' THEN 0 WHEN 'sft' THEN 1 ELSE 2 END`,
+    )
+    .all() as {
+    stage: Stage;
+    steps: number;
+    startedAt: string;
+    endedAt: string | null;
+    seconds: number | null;
+  }[];
+  return rows.map(({ endedAt, seconds, ...row }) => ({
+    ...row,
+    ...(endedAt === null ? {} : { endedAt }),
+    ...(seconds === null ? {} : { seconds }),
+  }));
+}
+
+/** Those that still exist, oldest first. */
+export function readCheckpoints(db: Db): CheckpointRecord[] {
+  const rows = db
+    .prepare('SELECT path, stage, step, policyVersion, optimizer, reason FROM checkpoints WHERE droppedAt IS NULL ORDER BY at, id')
+    .all() as (Omit<CheckpointRecord, 'optimizer'> & { optimizer: number })[];
+  return rows.map((row) => ({ ...row, optimizer: row.optimizer === 1 }));
+}

@@ -1,0 +1,150 @@
+/**
+ * The file of a run, `run.sqlite`: its tables, its version, and who may write. Knows rows, not what they mean: see `writer.ts` and
+ * `reader.ts`.
+ *
+ * WAL while a run is written, so that readers never wait; one plain file again when the writer closes it.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { UserError } from '../userError.js';
+
+export type Db = Database.Database;
+
+/** Marks the file as ours whatever its version ("Twse"). */
+const APPLICATION_ID = 0x54777365;
+
+export const RUN_FILE = 'run.sqlite';
+
+/** Entry i brings version i to version i + 1; a new file starts from version 0. Never change one that was released: add another. */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE stages (stage TEXT PRIMARY KEY, steps INTEGER NOT NULL, startedAt TEXT NOT NULL, endedAt TEXT, seconds REAL) WITHOUT ROWID;
+  CREATE TABLE steps (stage TEXT NOT NULL, step INTEGER NOT NULL, endedAt TEXT NOT NULL, PRIMARY KEY (stage, step)) WITHOUT ROWID;
+  -- value is NULL where the number was NaN
+  CREATE TABLE metrics (stage TEXT NOT NULL, name TEXT NOT NULL, step INTEGER NOT NULL, value REAL, PRIMARY KEY (stage, name, step)) WITHOUT ROWID;
+  CREATE TABLE trajectories (
+    id INTEGER PRIMARY KEY, stage TEXT NOT NULL, step INTEGER NOT NULL, split TEXT NOT NULL, trajectoryId TEXT NOT NULL, groupId TEXT NOT NULL,
+    problemId TEXT NOT NULL, verdict TEXT, correct INTEGER, score REAL, reason TEXT, reward REAL, advantage REAL, stopReason TEXT NOT NULL,
+    promptTokens INTEGER NOT NULL, tokens INTEGER NOT NULL, modelTokens INTEGER NOT NULL, turns INTEGER NOT NULL, calls INTEGER NOT NULL,
+    seconds REAL NOT NULL
+  );
+  CREATE INDEX trajectoriesByStep ON trajectories (stage, split, step, correct);
+  CREATE INDEX trajectoriesByProblem ON trajectories (problemId);
+  CREATE INDEX trajectoriesByName ON trajectories (trajectoryId);
+  -- apart from the columns, so that a listing never reads them
+  CREATE TABLE bodies (id INTEGER PRIMARY KEY REFERENCES trajectories (id) ON DELETE CASCADE, body BLOB NOT NULL);
+  CREATE TABLE evaluations (
+    stage TEXT NOT NULL, step INTEGER NOT NULL, name TEXT NOT NULL, at TEXT NOT NULL, metrics TEXT NOT NULL, PRIMARY KEY (stage, step, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE checkpoints (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stage TEXT NOT NULL, step INTEGER NOT NULL, policyVersion INTEGER NOT NULL,
+    optimizer INTEGER NOT NULL, reason TEXT NOT NULL, at TEXT NOT NULL, droppedAt TEXT
+  );
+  CREATE TABLE notes (id INTEGER PRIMARY KEY, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL);
+  `,
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/**
+ * Opens the run of a folder for writing; a new file gets its tables, an older one is brought to this version.
+ * @throws UserError where the file is not a run, or is of a newer version
+ */
+export function openForWriting(folder: string, migrations: readonly string[] = MIGRATIONS): Db {
+  const file = join(folder, RUN_FILE);
+  const fresh = !existsSync(file);
+  const db = open(file, {});
+  try {
+    const version = fresh || isEmpty(db) ? 0 : versionOf(db, file);
+    if (version > migrations.length) {
+      throw new UserError(
+        `${file} was written by a newer version of Toolwise (run format ${version}; this one writes ${migrations.length}).`,
+        'Update Toolwise to continue this run. It can still be read.',
+      );
+    }
+    db.pragma('journal_mode = WAL');
+    // With WAL, NORMAL keeps every ended step when the process is killed; only a power cut can take the last ones.
+    db.pragma('synchronous = NORMAL');
+    db.pragma('foreign_keys = ON');
+    if (version < migrations.length) migrate(db, version, migrations);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens the run of a folder for reading only; `note` says so where its version is newer.
+ * @throws UserError where there is no run, or the file is not one
+ */
+export function openForReading(folder: string): { readonly db: Db; readonly version: number; readonly note?: string } {
+  const file = join(folder, RUN_FILE);
+  if (!existsSync(file))
+    throw new UserError(`${folder} holds no run: there is no ${RUN_FILE} in it.`, 'Name the folder that was given to --out.');
+  const db = open(file, { readonly: true });
+  try {
+    const version = versionOf(db, file);
+    if (version <= SCHEMA_VERSION) return { db, version };
+    const note = `${file} was written by a newer version of Toolwise (run format ${version}; this one knows ${SCHEMA_VERSION}): some of it may not be shown.`;
+    return { db, version, note };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Back to one plain file, which can be copied or kept on a read-only disk; stays WAL where somebody is reading. */
+export function closeWriter(db: Db): void {
+  try {
+    db.pragma('busy_timeout = 100');
+    db.pragma('journal_mode = DELETE');
+  } catch {
+    // a reader is open, or the disk is full: the WAL file stays beside it, and nothing is lost
+  }
+  db.close();
+}
+
+function open(file: string, options: Database.Options): Db {
+  try {
+    const db = new Database(file, { timeout: 10_000, ...options });
+    // the first read shows whether it is a database at all
+    db.pragma('schema_version');
+    return db;
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT') throw notOurs(file);
+    if (code === 'SQLITE_CANTOPEN' || code === 'SQLITE_READONLY') {
+      throw new UserError(
+        `${file} cannot be opened: ${(error as Error).message}.`,
+        'Check that the folder exists and that you may write to it.',
+      );
+    }
+    throw error;
+  }
+}
+
+const isEmpty = (db: Db): boolean => db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+
+function versionOf(db: Db, file: string): number {
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw notOurs(file);
+  const value = Number(db.prepare(`SELECT value FROM meta WHERE key = 'schemaVersion'`).pluck().get());
+  if (!Number.isInteger(value) || value < 1) throw notOurs(file);
+  return value;
+}
+
+function notOurs(file: string): UserError {
+  return new UserError(`${file} is not a run of Toolwise.`, 'Choose another folder for the run; the file was left as it is.');
+}
+
+function migrate(db: Db, from: number, migrations: readonly string[]): void {
+  db.transaction(() => {
+    for (const sql of migrations.slice(from)) db.exec(sql);
+    db.prepare(`INSERT INTO meta (key, value) VALUES ('schemaVersion', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value`).run(
+      String(migrations.length),
+    );
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+  }).immediate();
+}

@@ -1,0 +1,289 @@
+/**
+ * Writes one run, told by events. A step is kept whole or not at all: trajectories wait in memory, already packed, and go to the disk in
+ * the same transaction as the end of their step (or of their evaluation), so a killed process never leaves half of one.
+ *
+ * Only this process may write the folder while it is open. Does not make checkpoints or reports, and does not read runs for people: see
+ * `reader.ts`.
+ */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { CheckpointRecord, EvaluationRecord, EventSink, Metrics, RunEvent, Stage, TrajectoryRecord } from '../domain/event.js';
+import { checkTrajectory, executedCalls, modelTokens } from '../domain/trajectory.js';
+import type { Recipe } from '../recipe/schema.js';
+import { UserError } from '../userError.js';
+import { encodeBody } from './body.js';
+import { telling } from './diskFull.js';
+import { lockFolder } from './lock.js';
+import { readCheckpoints, readInfo, readStages } from './rows.js';
+import type { RunInfo, StageState } from './runInfo.js';
+import { closeWriter, type Db, openForWriting, RUN_FILE } from './store.js';
+
+export const RECIPE_FILE = 'recipe.yaml';
+export const CHECKPOINTS_FOLDER = 'checkpoints';
+
+/** The order in which stages happen; a rollback into one undoes all after it. */
+const ORDER: readonly Stage[] = ['base', 'sft', 'rl'];
+
+/** A record on its way to the disk. */
+interface Waiting {
+  readonly stage: Stage;
+  readonly step: number;
+  readonly split: string;
+  readonly row: readonly (string | number | null)[];
+  readonly body: Buffer;
+}
+
+export class RunWriter {
+  readonly folder: string;
+  readonly #db: Db;
+  readonly #release: () => void;
+  #info: RunInfo;
+  #waiting: Waiting[] = [];
+  #open = true;
+
+  /**
+   * Starts a run in a folder, which is made where it is missing.
+   * @throws UserError where the folder holds a run already, another process writes it, or the disk is full
+   */
+  static create(folder: string, info: RunInfo): RunWriter {
+    return telling(folder, () => {
+      mkdirSync(join(folder, CHECKPOINTS_FOLDER), { recursive: true });
+      const release = lockFolder(folder);
+      try {
+        if (existsSync(join(folder, RUN_FILE))) {
+          throw new UserError(`${folder} holds a run already.`, 'Go on with it by --resume, or choose another folder with --out.');
+        }
+        const db = openForWriting(folder);
+        putInfo(db, folder, info);
+        return new RunWriter(folder, db, info, release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Opens a run to go on with it. Nothing is rolled back yet: see `rollbackAfter`.
+   * @throws UserError where there is no run, it is of a newer version, or another process writes it
+   */
+  static resume(folder: string): RunWriter {
+    if (!existsSync(join(folder, RUN_FILE))) {
+      throw new UserError(`${folder} holds no run: there is no ${RUN_FILE} in it.`, 'Name the folder that was given to --out.');
+    }
+    return telling(folder, () => {
+      const release = lockFolder(folder);
+      try {
+        const db = openForWriting(folder);
+        return new RunWriter(folder, db, readInfo(db), release);
+      } catch (error) {
+        release();
+        throw error;
+      }
+    });
+  }
+
+  private constructor(folder: string, db: Db, info: RunInfo, release: () => void) {
+    this.folder = folder;
+    this.#db = db;
+    this.#info = info;
+    this.#release = release;
+  }
+
+  get info(): RunInfo {
+    return this.#info;
+  }
+
+  /**
+   * Takes every event of the run. Written when it returns, except trajectories (see above).
+   * @throws UserError where the disk is full; what waited still waits, so the same event may be sent again
+   */
+  readonly sink: EventSink = (event) => {
+    if (!this.#open) throw new Error(`run writer of ${this.folder} is closed`);
+    telling(this.folder, () => this.#take(event));
+  };
+
+  /** Last ended step, 0-based; absent where none has ended. */
+  lastStep(stage: Stage): number | undefined {
+    const step = this.#db.prepare('SELECT max(step) FROM steps WHERE stage = ?').pluck().get(stage) as number | null;
+    return step ?? undefined;
+  }
+
+  /** Those that still exist, oldest first. */
+  checkpoints(): CheckpointRecord[] {
+    return readCheckpoints(this.#db);
+  }
+
+  /** Stages that have started, in their order. */
+  stages(): StageState[] {
+    return readStages(this.#db);
+  }
+
+  /** Keeps a changed recipe (or versions, on another machine) from here on; the run file says so in a note. */
+  updateInfo(change: Partial<RunInfo>, note: string): void {
+    telling(this.folder, () => {
+      const info = { ...this.#info, ...change };
+      this.#db.transaction(() => {
+        putInfo(this.#db, this.folder, info);
+        this.#note('info', note);
+      })();
+      this.#info = info;
+    });
+  }
+
+  /**
+   * Forgets what came after the first `steps` steps of a stage: its later steps and their trajectories, evaluations made after them, and
+   * all of the stages behind it. `steps` is a checkpoint's `step`: with 3, steps 0, 1 and 2 stay, and so does the evaluation at 3.
+   * @returns the paths of checkpoints that are no longer listed; their folders are the caller's to remove
+   */
+  rollbackAfter(stage: Stage, steps: number): string[] {
+    return telling(this.folder, () =>
+      this.#db.transaction(() => {
+        this.#waiting = [];
+        const later = ORDER.slice(ORDER.indexOf(stage) + 1);
+        const db = this.#db;
+        const paths = db
+          .prepare(`SELECT path FROM checkpoints WHERE droppedAt IS NULL AND ((stage = ? AND step > ?) OR stage IN (${marks(later)}))`)
+          .pluck()
+          .all(stage, steps, ...later) as string[];
+        db.prepare('DELETE FROM steps WHERE stage = ? AND step >= ?').run(stage, steps);
+        db.prepare('DELETE FROM metrics WHERE stage = ? AND step >= ?').run(stage, steps);
+        db.prepare(`DELETE FROM trajectories WHERE stage = ? AND split = 'train' AND step >= ?`).run(stage, steps);
+        db.prepare(`DELETE FROM trajectories WHERE stage = ? AND split <> 'train' AND step > ?`).run(stage, steps);
+        db.prepare('DELETE FROM evaluations WHERE stage = ? AND step > ?').run(stage, steps);
+        db.prepare('DELETE FROM checkpoints WHERE stage = ? AND step > ?').run(stage, steps);
+        db.prepare('UPDATE stages SET endedAt = NULL, seconds = NULL WHERE stage = ? AND steps > ?').run(stage, steps);
+        for (const table of ['steps', 'metrics', 'trajectories', 'evaluations', 'checkpoints', 'stages']) {
+          db.prepare(`DELETE FROM ${table} WHERE stage IN (${marks(later)})`).run(...later);
+        }
+        return paths;
+      })(),
+    );
+  }
+
+  /** Trajectories of a step or an evaluation that has not ended are left out. May be called twice. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#waiting = [];
+    closeWriter(this.#db);
+    this.#release();
+  }
+
+  #take(event: RunEvent): void {
+    const db = this.#db;
+    switch (event.kind) {
+      case 'stageStarted':
+        db.prepare(
+          'INSERT INTO stages (stage, steps, startedAt) VALUES (?, ?, ?) ON CONFLICT (stage) DO UPDATE SET steps = excluded.steps, endedAt = NULL, seconds = NULL',
+        ).run(event.stage, event.steps, now());
+        return;
+      case 'stageEnded':
+        db.prepare('UPDATE stages SET endedAt = ?, seconds = ? WHERE stage = ?').run(now(), event.seconds, event.stage);
+        return;
+      case 'trajectory':
+        this.#waiting.push(pack(event.record));
+        return;
+      case 'stepEnded':
+        this.#endStep(event.stage, event.step, event.metrics, event.checkpoint);
+        return;
+      case 'evaluation':
+        this.#endEvaluation(event.record);
+        return;
+      case 'checkpoint':
+        this.#putCheckpoint(event.record);
+        return;
+      case 'checkpointDropped':
+        db.prepare('UPDATE checkpoints SET droppedAt = ? WHERE path = ?').run(now(), event.path);
+        return;
+      case 'note':
+        this.#note(event.level, event.text);
+        return;
+    }
+  }
+
+  #endStep(stage: Stage, step: number, metrics: Metrics, checkpoint: CheckpointRecord | undefined): void {
+    const mine = (w: Waiting) => w.stage === stage && w.step === step && w.split === 'train';
+    this.#db.transaction(() => {
+      this.#db.prepare('INSERT INTO steps (stage, step, endedAt) VALUES (?, ?, ?)').run(stage, step, now());
+      const put = this.#db.prepare('INSERT INTO metrics (stage, name, step, value) VALUES (?, ?, ?, ?)');
+      for (const [name, value] of Object.entries(metrics)) put.run(stage, name, step, value);
+      this.#putTrajectories(mine);
+      if (checkpoint) this.#putCheckpoint(checkpoint);
+    })();
+    this.#waiting = this.#waiting.filter((w) => !mine(w));
+  }
+
+  /** A repeated evaluation takes the earlier one's place. */
+  #endEvaluation({ stage, step, name, metrics }: EvaluationRecord): void {
+    const mine = (w: Waiting) => w.stage === stage && w.step === step && w.split === name;
+    this.#db.transaction(() => {
+      this.#db.prepare('DELETE FROM trajectories WHERE stage = ? AND step = ? AND split = ?').run(stage, step, name);
+      this.#db
+        .prepare('INSERT OR REPLACE INTO evaluations (stage, step, name, at, metrics) VALUES (?, ?, ?, ?, ?)')
+        .run(stage, step, name, now(), JSON.stringify(metrics));
+      this.#putTrajectories(mine);
+    })();
+    this.#waiting = this.#waiting.filter((w) => !mine(w));
+  }
+
+  #putTrajectories(which: (waiting: Waiting) => boolean): void {
+    const putRow = this.#db.prepare(
+      `INSERT INTO trajectories (stage, step, split, trajectoryId, groupId, problemId, verdict, correct, score, reason, reward, advantage,
+       stopReason, promptTokens, tokens, modelTokens, turns, calls, seconds) VALUES (${marks(Array(19).fill(0))})`,
+    );
+    const putBody = this.#db.prepare('INSERT INTO bodies (id, body) VALUES (?, ?)');
+    for (const waiting of this.#waiting) if (which(waiting)) putBody.run(putRow.run(...waiting.row).lastInsertRowid, waiting.body);
+  }
+
+  #putCheckpoint(record: CheckpointRecord): void {
+    this.#db
+      .prepare(
+        `INSERT INTO checkpoints (path, stage, step, policyVersion, optimizer, reason, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (path) DO UPDATE SET stage = excluded.stage, step = excluded.step, policyVersion = excluded.policyVersion,
+         optimizer = excluded.optimizer, reason = excluded.reason, at = excluded.at, droppedAt = NULL`,
+      )
+      .run(record.path, record.stage, record.step, record.policyVersion, record.optimizer ? 1 : 0, record.reason, now());
+  }
+
+  #note(level: string, text: string): void {
+    this.#db.prepare('INSERT INTO notes (at, level, text) VALUES (?, ?, ?)').run(now(), level, text);
+  }
+}
+
+const now = (): string => new Date().toISOString();
+const marks = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
+
+function pack(record: TrajectoryRecord): Waiting {
+  const { stage, step, split, trajectory, verdict, reward, advantage } = record;
+  checkTrajectory(trajectory);
+  const graded = verdict?.kind === 'graded' ? verdict : undefined;
+  const row = [
+    stage,
+    step,
+    split,
+    trajectory.trajectoryId,
+    trajectory.groupId,
+    trajectory.problem.id,
+    verdict?.kind ?? null,
+    graded ? Number(graded.correct) : null,
+    graded?.score ?? null,
+    graded?.reason ?? null,
+    reward?.total ?? null,
+    advantage ?? null,
+    trajectory.stopReason.kind,
+    trajectory.promptTokens.length,
+    trajectory.tokens.length,
+    modelTokens(trajectory),
+    trajectory.turns.length,
+    executedCalls(trajectory),
+    trajectory.seconds,
+  ];
+  return { stage, step, split, row, body: encodeBody(record) };
+}
+
+function putInfo(db: Db, folder: string, info: RunInfo): void {
+  db.prepare(`INSERT OR REPLACE INTO meta (key, value) VALUES ('info', ?)`).run(JSON.stringify(info));
+  writeFileSync(join(folder, RECIPE_FILE), stringify(info.recipe satisfies Recipe));
+}
