@@ -1,0 +1,230 @@
+/**
+ * A model's chat format in tokens: the prompt, what stands between two of the model's turns, and demonstrations. Everything is what the
+ * template renders for a whole conversation, less what stood before; a sampled turn is never rendered again. Does not parse turns.
+ */
+import type { Demonstration } from '../domain/demonstration.js';
+import type { Message } from '../domain/message.js';
+import type { ToolDescription } from '../tools/jsonSchema.js';
+import { UserError } from '../userError.js';
+import { ChatTemplate, type TemplateMessage } from './chatTemplate.js';
+import { writeCall, writeToolList, writeToolResponse } from './hermes.js';
+import { readStopTokens } from './stopTokens.js';
+import { inspectTemplate, type TemplateTraits } from './templateTraits.js';
+import { type TokenCodec, Tokenizer } from './tokenizer.js';
+
+/** Who describes the tools: the template, our system text, nobody; `auto` is the template where it can, else the system text. */
+export type ToolPlacement = 'auto' | 'template' | 'system' | 'omit';
+
+/** Texts that stand around n replies: pieces[0] reply pieces[1] reply ... pieces[n]. */
+type Pieces = readonly string[];
+
+export class ChatFormat implements TokenCodec {
+  /** A turn ends at any of these; the first is the template's own end of turn. */
+  readonly stopTokenIds: readonly number[];
+  /** What a person should know about this template, in plain words. */
+  readonly notes: readonly string[];
+  readonly #tokenizer: Tokenizer;
+  readonly #template: ChatTemplate;
+  readonly #traits: TemplateTraits;
+  readonly #placement: Exclude<ToolPlacement, 'auto'>;
+  readonly #closing: readonly number[];
+  readonly #stops: ReadonlySet<number>;
+  readonly #toolPieces = new Map<number, Pieces>();
+  readonly #special: RegExp | undefined;
+
+  private constructor(
+    tokenizer: Tokenizer,
+    template: ChatTemplate,
+    traits: TemplateTraits,
+    generationStops: readonly number[],
+    tools: ToolPlacement,
+  ) {
+    this.#tokenizer = tokenizer;
+    this.#template = template;
+    this.#traits = traits;
+    if (tools === 'template' && !traits.describesTools) {
+      throw new UserError('prompt.tools is "template", but the chat template does not print tools.', 'Use auto or system.');
+    }
+    this.#placement = tools === 'auto' ? (traits.describesTools ? 'template' : 'system') : tools;
+    this.#closing = tokenizer.encode(traits.turnEnd);
+    this.stopTokenIds = [...new Set([this.#closing.at(-1)!, ...generationStops])];
+    this.#stops = new Set(this.stopTokenIds);
+    this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits)];
+    this.#special = tokenizer.specialTokens.length === 0 ? undefined : alternatives(tokenizer.specialTokens);
+  }
+
+  /** @throws UserError when the folder lacks a tokenizer or a usable chat template. */
+  static async load(modelFolder: string, options: { readonly tools?: ToolPlacement } = {}): Promise<ChatFormat> {
+    const tokenizer = await Tokenizer.load(modelFolder);
+    const template = await ChatTemplate.load(modelFolder, tokenizer);
+    const generationStops = await readStopTokens(modelFolder, tokenizer);
+    return new ChatFormat(tokenizer, template, inspectTemplate(template, tokenizer), generationStops, options.tools ?? 'auto');
+  }
+
+  encode(text: string): number[] {
+    return this.#tokenizer.encode(text);
+  }
+
+  /** Special tokens are written out. */
+  decode(ids: readonly number[]): string {
+    return this.#tokenizer.decode(ids);
+  }
+
+  isStop(id: number): boolean {
+    return this.#stops.has(id);
+  }
+
+  /** The ids up to where the assistant begins to write. */
+  prompt(messages: readonly Message[], tools: readonly ToolDescription[]): number[] {
+    return this.encode(this.promptText(messages, tools));
+  }
+
+  promptText(messages: readonly Message[], tools: readonly ToolDescription[]): string {
+    const placed = this.#placement === 'system' && tools.length > 0 ? withToolList(messages, tools) : messages;
+    return this.#template.render(this.#forTemplate(placed), true, this.#placement === 'template' ? tools : []);
+  }
+
+  /**
+   * Everything between the end-of-turn token that the model sampled and its next content: the rest of the turn's end, the replies, the
+   * header of the next turn. Special tokens written out in a reply are broken up first (`neutralise`).
+   */
+  continuation(replies: readonly string[]): number[] {
+    return this.encode(this.continuationText(replies));
+  }
+
+  continuationText(replies: readonly string[]): string {
+    const pieces = this.#piecesFor(replies.length);
+    let text = pieces[0]!;
+    for (let i = 0; i < replies.length; i++) text += this.neutralise(replies[i]!) + pieces[i + 1]!;
+    return text;
+  }
+
+  /** What ends a turn that the model did not end itself. */
+  closing(): number[] {
+    return [...this.#closing];
+  }
+
+  /** Breaks up special tokens that stand in a text from outside, so that a tool's output cannot end its own message. */
+  neutralise(text: string): string {
+    return this.#special === undefined ? text : text.replace(this.#special, (token) => `${token[0]} ${token.slice(1)}`);
+  }
+
+  /**
+   * A conversation to imitate, laid out exactly as a rollout's tokens are. Mask 1 for what the assistant writes, its end-of-turn token
+   * included; 0 for headers, tool texts and what the template puts after the end of a turn. Messages after the last assistant turn are
+   * left out.
+   * @throws UserError when no assistant message is there.
+   */
+  demonstration(messages: readonly Message[], tools: readonly ToolDescription[]): Omit<Demonstration, 'id'> {
+    const first = messages.findIndex((message) => message.role === 'assistant');
+    if (first === -1) throw new UserError('A demonstration has no assistant message.');
+    const promptTokens = this.prompt(messages.slice(0, first), tools);
+    const tokens: number[] = [];
+    const mask: number[] = [];
+    const push = (ids: readonly number[], bit: 0 | 1): void => {
+      for (const id of ids) {
+        tokens.push(id);
+        mask.push(bit);
+      }
+    };
+    let between: Message[] = [];
+    let open = true;
+    for (const message of messages.slice(first)) {
+      if (message.role !== 'assistant') {
+        between.push(message);
+        continue;
+      }
+      if (!open) push(this.#between(between), 0);
+      push(this.encode(contentOf(message)), 1);
+      push(this.#closing, 1);
+      between = [];
+      open = false;
+    }
+    return { promptTokens, tokens, mask };
+  }
+
+  /** As `continuation`, for any messages between two assistant turns. */
+  #between(messages: readonly Message[]): number[] {
+    if (messages.every((message) => message.role === 'tool')) return this.continuation(messages.map((message) => message.content));
+    return this.encode(this.#traits.afterTurn(this.#forTemplate(messages)));
+  }
+
+  #piecesFor(count: number): Pieces {
+    const known = this.#toolPieces.get(count);
+    if (known !== undefined) return known;
+    const marks = Array.from({ length: count }, (_, i) => `Reply${i}Mark`);
+    const rendered = this.#traits.afterTurn(this.#forTemplate(marks.map((content) => ({ role: 'tool', content }))));
+    const pieces = splitAt(rendered, marks);
+    this.#toolPieces.set(count, pieces);
+    return pieces;
+  }
+
+  /** Calls are written into the content, and tool results into user messages where the template has no tool role. */
+  #forTemplate(messages: readonly Message[]): TemplateMessage[] {
+    const out: TemplateMessage[] = [];
+    let responses: string[] = [];
+    const flush = (): void => {
+      if (responses.length > 0) out.push({ role: 'user', content: responses.map(writeToolResponse).join('\n') });
+      responses = [];
+    };
+    for (const message of messages) {
+      if (message.role === 'tool' && !this.#traits.hasToolRole) {
+        responses.push(message.content);
+        continue;
+      }
+      flush();
+      out.push(
+        message.role === 'assistant'
+          ? { role: 'assistant', content: contentOf(message) }
+          : {
+              role: message.role,
+              content: message.content,
+              ...(message.role === 'tool' && message.name !== undefined ? { name: message.name } : {}),
+            },
+      );
+    }
+    flush();
+    return out;
+  }
+}
+
+/** The assistant's text with its calls as the model writes them. */
+function contentOf(message: Extract<Message, { role: 'assistant' }>): string {
+  return [...(message.content === '' ? [] : [message.content]), ...(message.toolCalls ?? []).map(writeCall)].join('\n');
+}
+
+function withToolList(messages: readonly Message[], tools: readonly ToolDescription[]): Message[] {
+  const list = writeToolList(tools);
+  const [first, ...rest] = messages;
+  if (first?.role === 'system') return [{ role: 'system', content: `${first.content}\n${list}` }, ...rest];
+  return [{ role: 'system', content: list }, ...messages];
+}
+
+function placementNotes(asked: ToolPlacement, placed: ToolPlacement, traits: TemplateTraits): string[] {
+  const notes: string[] = [];
+  if (asked === 'auto' && placed === 'system') {
+    notes.push('The chat template does not print tools: a short description of them goes into the system message.');
+  }
+  if (!traits.hasToolRole) {
+    notes.push('The chat template has no role for tool results: they go into a user message as <tool_response>.');
+  }
+  return notes;
+}
+
+/** @throws UserError when the template does not print each mark once, in order. */
+function splitAt(text: string, marks: readonly string[]): Pieces {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const mark of marks) {
+    const found = text.indexOf(mark, at);
+    if (found === -1) throw new UserError(`The chat template does not print ${marks.length} tool results of one turn in order.`);
+    pieces.push(text.slice(at, found));
+    at = found + mark.length;
+  }
+  return [...pieces, text.slice(at)];
+}
+
+function alternatives(texts: readonly string[]): RegExp {
+  const longestFirst = [...texts].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
+}

@@ -1,0 +1,109 @@
+/**
+ * Text to token ids and back, from a model folder's `tokenizer.json`. Adds no special tokens of its own: chat templates write them. Does not
+ * know chat formats (`chatFormat.ts`).
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
+import { UserError } from '../userError.js';
+
+/** What the rooms above need of a tokenizer. */
+export interface TokenCodec {
+  encode(text: string): number[];
+  decode(ids: readonly number[]): string;
+}
+
+export type TokenizerConfig = Readonly<Record<string, unknown>>;
+
+interface AddedToken {
+  readonly id: number;
+  readonly content: string;
+  readonly special: boolean;
+}
+
+export class Tokenizer implements TokenCodec {
+  readonly #inner: HuggingFaceTokenizer;
+  readonly #addedIds: ReadonlySet<number>;
+  readonly #specialIds: ReadonlySet<number>;
+  /** Texts of the special tokens, for example `<|im_end|>`. */
+  readonly specialTokens: readonly string[];
+
+  /** @param tokenizer contents of `tokenizer.json`; @param config contents of `tokenizer_config.json` */
+  constructor(
+    tokenizer: object,
+    readonly config: TokenizerConfig,
+  ) {
+    this.#inner = new HuggingFaceTokenizer(tokenizer, config);
+    const added = (tokenizer as { added_tokens?: readonly AddedToken[] }).added_tokens ?? [];
+    const special = added.filter((token) => token.special);
+    this.#addedIds = new Set(added.map((token) => token.id));
+    this.#specialIds = new Set(special.map((token) => token.id));
+    this.specialTokens = special.map((token) => token.content);
+  }
+
+  /** @throws UserError when the folder has no readable tokenizer. */
+  static async load(modelFolder: string): Promise<Tokenizer> {
+    const tokenizer = await readJson(join(modelFolder, 'tokenizer.json'));
+    if (tokenizer === undefined) {
+      throw new UserError(
+        `The model folder ${modelFolder} has no tokenizer.json.`,
+        'Use a folder in Hugging Face form with tokenizer.json and tokenizer_config.json.',
+      );
+    }
+    const config = (await readJson(join(modelFolder, 'tokenizer_config.json'))) ?? {};
+    try {
+      return new Tokenizer(tokenizer, config as TokenizerConfig);
+    } catch (error) {
+      throw new UserError(`The tokenizer in ${modelFolder} cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  /** Special tokens written out in the text become their ids. A piece that the vocabulary cannot express is left out. */
+  encode(text: string): number[] {
+    if (text === '') return [];
+    const ids: (number | undefined)[] = this.#inner.encode(text, { add_special_tokens: false }).ids;
+    return ids.every((id) => id !== undefined) ? ids : ids.filter((id) => id !== undefined);
+  }
+
+  decode(ids: readonly number[], options: { readonly skipSpecial?: boolean } = {}): string {
+    const kept = options.skipSpecial === true ? ids.filter((id) => !this.#specialIds.has(id)) : [...ids];
+    return kept.length === 0 ? '' : this.#inner.decode(kept, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
+  }
+
+  idOf(token: string): number | undefined {
+    return this.#inner.token_to_id(token);
+  }
+
+  isSpecial(id: number): boolean {
+    return this.#specialIds.has(id);
+  }
+
+  /** Whether the token stands beside the trained vocabulary, special or not. */
+  isAdded(id: number): boolean {
+    return this.#addedIds.has(id);
+  }
+
+  /** The text of a named token of the configuration, for example `eos_token`. */
+  namedToken(name: 'bos_token' | 'eos_token' | 'pad_token' | 'unk_token'): string | undefined {
+    const value = this.config[name];
+    if (typeof value === 'string') return value;
+    const content = (value as { content?: unknown } | null | undefined)?.content;
+    return typeof content === 'string' ? content : undefined;
+  }
+}
+
+/** Undefined where there is no such file. @throws UserError where it is not JSON. */
+export async function readJson(file: string): Promise<object | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new UserError(`${file} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(text) as object;
+  } catch (error) {
+    throw new UserError(`${file} is not valid JSON: ${(error as Error).message}`);
+  }
+}
