@@ -1,0 +1,482 @@
+"""
+Runs programs for the TypeScript side, one at a time, each in a forked child, and watches their time, memory and output.
+
+    python3 supervisor.py namespaces|fork|plain MODULE,MODULE,...
+
+`namespaces`: inside bubblewrap, for many programs; each gets namespaces, mounts and a process tree of its own (the zygote).
+`fork`: process 1 of a bubblewrap that was started for one program. `plain`: no isolation at all.
+
+Requests come as JSON lines on descriptor 0, answers leave as JSON lines on descriptor 3; a program inherits neither. End of input ends
+the supervisor and whatever runs. Does not decide what a result means, and never runs a program twice.
+"""
+import ctypes
+import fcntl
+import gc
+import json
+import mmap
+import os
+import platform
+import select
+import signal
+import sys
+import time
+
+import program
+import seccomp
+
+CLONE_FLAGS = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000  # mount, uts, ipc, user, pid, net
+CLONE_NUMBER = {'x86_64': 56, 'aarch64': 220}
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
+TMP_BYTES, SHM_BYTES = 64 << 20, 16 << 20
+# Where a program's descriptors stand between fork and start: its status pipe, and the pipe that tells when its tree is gone.
+STATUS, ALIVE = 3, 4
+RESERVED = 16
+SETUP_SECONDS = 20
+MEMORY_PERIOD = 0.02
+PAGE = os.sysconf('SC_PAGE_SIZE')
+
+
+class CapabilityHeader(ctypes.Structure):
+    _fields_ = [('version', ctypes.c_uint32), ('pid', ctypes.c_int)]
+
+
+def resident(pid):
+    try:
+        with open('/proc/%d/statm' % pid, 'rb') as file:
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def proportional(pid):
+    """Resident bytes with shared pages divided among those who share them; None where the kernel does not tell."""
+    try:
+        with open('/proc/%d/smaps_rollup' % pid, 'rb') as file:
+            for line in file:
+                if line.startswith(b'Pss:'):
+                    return int(line.split()[1]) << 10
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def descendants(root):
+    """Process ids below `root`, from one reading of /proc; empty where there is none."""
+    children = {}
+    try:
+        names = os.listdir('/proc')
+    except OSError:
+        return []
+    for name in names:
+        if name.isdigit():
+            try:
+                with open('/proc/%s/stat' % name, 'rb') as file:
+                    parent = int(file.read().rpartition(b')')[2].split()[1])
+                children.setdefault(parent, []).append(int(name))
+            except (OSError, IndexError, ValueError):
+                pass
+    found, waiting = [], [root]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+class Output:
+    """One captured stream, kept up to a limit."""
+
+    def __init__(self, descriptor, limit):
+        self.descriptor, self.limit, self.data, self.full = descriptor, limit, bytearray(), False
+
+    def read(self):
+        """False at the end of the stream."""
+        block = os.read(self.descriptor, 1 << 16)
+        room = self.limit - len(self.data)
+        self.full = self.full or len(block) > room
+        self.data += block[:room]
+        return bool(block)
+
+    def text(self):
+        return self.data.decode('utf-8', 'replace')
+
+
+class Supervisor:
+    def __init__(self, mode, modules):
+        self.mode = mode
+        self.machine = platform.machine()
+        self.notes = []
+        self.input = b''
+        self.buried = {}
+        self.libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter lock across a fork made by hand
+        self.filter = None if mode == 'plain' else seccomp.Filter(self.machine)
+        self.reserve_descriptors()
+        self.preload(modules)
+        # One byte a program can reach after its memory ran out, when nothing else can be opened any more.
+        self.page = mmap.mmap(-1, mmap.PAGESIZE)
+        if mode != 'namespaces' and sys.platform == 'linux':
+            self.libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        if mode == 'fork':
+            self.libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        self.uid, self.gid = os.getuid(), os.getgid()
+        self.base_resident = resident(os.getpid())
+        try:
+            with open('/proc/self/statm', 'rb') as file:
+                self.base_address_space = int(file.read().split()[0]) * PAGE
+        except OSError:
+            self.base_address_space = None
+            self.notes.append('no /proc: memory is not watched')
+
+    def reserve_descriptors(self):
+        self.replies = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, RESERVED)
+        self.null = os.open('/dev/null', os.O_RDWR | os.O_CLOEXEC)
+        while self.null < RESERVED:
+            self.null = fcntl.fcntl(self.null, fcntl.F_DUPFD_CLOEXEC, RESERVED)
+        for descriptor in range(3, RESERVED):
+            os.dup2(self.null, descriptor, inheritable=False)
+
+    def preload(self, modules):
+        for name in modules:
+            try:
+                __import__(name)
+            except ImportError as error:
+                self.notes.append('%s not loaded: %s' % (name, error))
+        for name in ('program', 'seccomp'):
+            sys.modules.pop(name, None)
+        own_folder = os.path.dirname(os.path.abspath(__file__))
+        sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != own_folder]
+        if hasattr(sys, 'set_int_max_str_digits'):
+            sys.set_int_max_str_digits(0)
+        gc.collect()
+        gc.freeze()
+
+    # Talking to the other side
+
+    def send(self, message):
+        data = json.dumps(message).encode() + b'\n'
+        while data:
+            data = data[os.write(self.replies, data):]
+
+    def next_line(self):
+        """The next complete line already read, or None."""
+        line, found, rest = self.input.partition(b'\n')
+        if not found:
+            return None
+        self.input = rest
+        return json.loads(line)
+
+    def receive(self):
+        """Reads what has come. At the end of input everything ends: there is nobody left to answer."""
+        block = os.read(0, 1 << 20)
+        if not block:
+            self.end()
+        self.input += block
+
+    def end(self):
+        if self.mode == 'plain':
+            self.kill_below()
+        os._exit(0)
+
+    def serve(self):
+        self.send({'kind': 'ready', 'python': platform.python_version(), 'notes': self.notes})
+        while True:
+            message = self.next_line()
+            if message is None:
+                self.receive()
+            elif message['kind'] == 'run':
+                self.send(self.handle(message))
+
+    # One program
+
+    def handle(self, request):
+        self.page[0] = 0
+        out, out_end = os.pipe()
+        err, err_end = os.pipe()
+        status, status_end = os.pipe()
+        alive, alive_end = os.pipe()
+        given = self.standard_input(request.get('stdin'))
+        try:
+            ends = (given, out_end, err_end, status_end, alive_end)
+            pid = self.start(request, ends)
+            for descriptor in ends:
+                if descriptor != self.null:
+                    os.close(descriptor)
+            return self.watch(request, pid, Output(out, request['outputBytes']), Output(err, request['outputBytes']), status, alive)
+        except OSError as error:
+            return {'kind': 'infra', 'id': request['id'], 'error': 'cannot start a program: %s' % error}
+        finally:
+            self.buried.clear()
+            for descriptor in (out, err, status, alive):
+                os.close(descriptor)
+
+    def standard_input(self, text):
+        if not text:
+            return self.null
+        data = text.encode('utf-8', 'surrogatepass')
+        if hasattr(os, 'memfd_create'):
+            descriptor = os.memfd_create('stdin')
+        else:
+            import tempfile
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        while data:
+            data = data[os.write(descriptor, data):]
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return descriptor
+
+    def start(self, request, ends):
+        """Forks. The child never comes back from here."""
+        if self.mode == 'namespaces':
+            pid = self.libc.syscall(CLONE_NUMBER[self.machine], CLONE_FLAGS | signal.SIGCHLD, 0, 0, 0, 0)
+            if pid < 0:
+                raise OSError(ctypes.get_errno(), 'clone: ' + os.strerror(ctypes.get_errno()))
+        else:
+            pid = os.fork()
+        if pid:
+            return pid
+        try:
+            for target, descriptor in enumerate(ends):
+                os.dup2(descriptor, target, inheritable=False)
+            os.closerange(ALIVE + 1, 1024)
+            if self.mode == 'namespaces':
+                self.enter_namespaces()
+                child = os.fork()
+                if child:
+                    self.be_init(child)
+                # Forgone while the uids changed, and needed to tell shared memory from memory of its own.
+                self.libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+            elif self.mode == 'fork':
+                self.harden()
+            os.close(ALIVE)
+            os.setsid()
+            self.begin(request)
+        except BaseException as error:
+            os.write(STATUS, ('%s: %s' % (type(error).__name__, error)).encode())
+        os._exit(70)
+
+    def check(self, result, what):
+        if result != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, '%s: %s' % (what, os.strerror(number)))
+
+    def enter_namespaces(self):
+        """In process 1 of the new process namespace."""
+        mount = self.libc.mount
+        self.libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        for name, text in (('setgroups', 'deny'), ('uid_map', '%d %d 1' % (self.uid, self.uid)), ('gid_map', '%d %d 1' % (self.gid, self.gid))):
+            descriptor = os.open('/proc/self/' + name, os.O_WRONLY)
+            os.write(descriptor, text.encode())
+            os.close(descriptor)
+        flags = MS_NOSUID | MS_NODEV
+        self.check(mount(b'tmpfs', b'/tmp', b'tmpfs', flags, b'mode=1777,nr_inodes=4096,size=%d' % TMP_BYTES), '/tmp')
+        self.check(mount(b'tmpfs', b'/dev/shm', b'tmpfs', flags, b'mode=1777,nr_inodes=64,size=%d' % SHM_BYTES), '/dev/shm')
+        if mount(b'proc', b'/proc', b'proc', flags | MS_NOEXEC, None) != 0:
+            self.check(mount(b'tmpfs', b'/proc', b'tmpfs', flags | MS_NOEXEC | MS_RDONLY, b'size=4k'), '/proc')
+        os.chdir('/tmp')
+        self.harden()
+        self.libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+    def harden(self):
+        for capability in range(64):
+            if self.libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+                break
+        header = CapabilityHeader(0x20080522, 0)
+        self.check(self.libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), 'capset')
+        self.check(self.libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 'no_new_privs')
+        self.filter.install(self.libc)
+
+    def be_init(self, child):
+        """Buries the dead of the namespace; when the program itself has ended, the kernel kills whatever it left behind."""
+        for descriptor in (0, 1, 2, STATUS):
+            os.close(descriptor)
+        while True:
+            try:
+                pid, status = os.wait()
+            except ChildProcessError:
+                os._exit(71)
+            if pid == child:
+                os._exit(exit_code(status))
+
+    def begin(self, request):
+        space = None if self.base_address_space is None else self.base_address_space + (int(request['memoryMb']) << 20)
+        program.limit(space, int(request['timeoutSeconds'] * (os.cpu_count() or 1)) + 10, self.mode != 'plain')
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        gc.enable()
+        program.reseed()
+        program.open_standard_streams()
+        os.write(STATUS, b'+')
+        os.close(STATUS)
+        program.run(request['code'], request['echoLast'], self.note_memory_error)
+
+    def note_memory_error(self):
+        self.page[0] = 1
+
+    def watch(self, request, pid, out, err, status, alive):
+        """Until the program and all it started are gone. Reads the program's streams, its time and its memory."""
+        poller = select.poll()
+        streams = {out.descriptor: out, err.descriptor: err}
+        gone = alive if self.mode == 'namespaces' else self.open_pid(pid)
+        for descriptor in (out.descriptor, err.descriptor, status, gone, 0):
+            if descriptor is not None:
+                poller.register(descriptor, select.POLLIN)
+        limit = int(request['memoryMb']) << 20
+        setup_error, started, ending = b'', None, None
+        deadline = time.monotonic() + SETUP_SECONDS
+        next_look = time.monotonic() + MEMORY_PERIOD
+        running = True
+        while running:
+            now = time.monotonic()
+            for descriptor, _ in poller.poll(max(0, min(deadline, next_look) - now) * 1000 + 0.5):
+                if descriptor == 0:
+                    self.receive()
+                    ending = ending or self.cancelled(request)
+                elif descriptor == status:
+                    block = os.read(status, 4096)
+                    if block == b'+':
+                        started = time.monotonic()
+                        deadline = started + request['timeoutSeconds']
+                        self.send({'kind': 'started', 'id': request['id']})
+                    elif block:
+                        setup_error += block
+                    else:
+                        poller.unregister(status)
+                elif descriptor == gone:
+                    running = False
+                else:
+                    if not streams[descriptor].read():
+                        poller.unregister(descriptor)
+                    elif streams[descriptor].full:
+                        ending = ending or 'outputLimit'
+            if gone is None:
+                self.bury()
+                running = pid not in self.buried
+            now = time.monotonic()
+            if running and ending is None:
+                if now >= deadline:
+                    ending = 'timeout' if started else 'setup'
+                elif now >= next_look and started and self.over(limit, pid):
+                    ending = 'memoryLimit'
+            if now >= next_look:
+                # Looked at less often the longer nothing happens, up to a tenth of the time a look takes.
+                next_look = time.monotonic() + max(MEMORY_PERIOD, 10 * (time.monotonic() - now))
+            if ending is not None:
+                break
+        ended = time.monotonic()
+        exit_status = self.finish(pid, running)
+        if gone is not None and gone != alive:
+            os.close(gone)
+        self.drain(streams)
+        if ending == 'cancelled':
+            return {'kind': 'infra', 'id': request['id'], 'error': 'cancelled'}
+        if started is None and not setup_error and ending is None and os.read(status, 1) == b'+':
+            started = ended
+        if started is None:
+            reason = 'not set up after %d s' % SETUP_SECONDS if ending == 'setup' else setup_error.decode('utf-8', 'replace') or 'ended with status %d' % exit_status
+            return {'kind': 'infra', 'id': request['id'], 'error': 'the sandbox could not be set up: %s' % reason}
+        if ending is None:
+            full = out.full or err.full
+            ending = 'outputLimit' if full else 'memoryLimit' if self.page[0] else 'finished'
+        return {
+            'kind': 'ran',
+            'id': request['id'],
+            'ending': ending,
+            'exitCode': exit_code(exit_status),
+            'stdout': out.text(),
+            'stderr': err.text(),
+            'seconds': ended - started,
+        }
+
+    def drain(self, streams):
+        """What stood in the pipes when the tree died. Nobody can write any more, so this ends."""
+        for descriptor in streams:
+            os.set_blocking(descriptor, False)
+            try:
+                while streams[descriptor].read():
+                    pass
+            except BlockingIOError:
+                pass
+
+    def cancelled(self, request):
+        while True:
+            message = self.next_line()
+            if message is None:
+                return None
+            if message['kind'] == 'cancel' and message['id'] == request['id']:
+                return 'cancelled'
+
+    def over(self, limit, pid):
+        """Whether the program and all it started hold more than `limit` bytes beyond what they share with this process."""
+        below = descendants(os.getpid() if self.mode != 'namespaces' else pid)
+        sizes = [max(0, resident(one) - self.base_resident) for one in below]
+        if sum(sizes) <= limit:
+            return False
+        # Pages shared after a fork were counted several times: count them once.
+        exact = 0
+        for one, size in zip(below, sizes):
+            share = proportional(one)
+            exact += size if share is None else min(size, share)
+        return exact > limit
+
+    # Ends
+
+    def finish(self, pid, running):
+        """Leaves nothing of the program running; its exit status."""
+        if self.mode == 'namespaces':
+            if running:
+                os.kill(pid, signal.SIGKILL)  # process 1 of its namespace: the rest dies with it; not buried, so the id is still its own
+            return os.waitpid(pid, 0)[1]
+        self.bury()
+        for kill, group in ((os.killpg, pid), (os.kill, pid)):
+            try:
+                if pid not in self.buried:
+                    kill(group, signal.SIGKILL)
+            except OSError:
+                pass
+        self.kill_below()
+        while pid not in self.buried:
+            self.bury()
+            time.sleep(0.001)
+        return self.buried.pop(pid)
+
+    def kill_below(self):
+        """Without a process namespace: everything below us, again until nothing is left that was started meanwhile."""
+        for _ in range(1000):
+            below = descendants(os.getpid())
+            if not below:
+                return
+            for pid in below:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except OSError:
+                    pass
+            time.sleep(0.001)
+            self.bury()
+
+    def bury(self):
+        """Takes the exit status of everything that has ended, orphans of the program among them."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self.buried[pid] = status
+
+    def open_pid(self, pid):
+        """A descriptor that reads as ready when the process has ended; None where the system has none (it is then asked every period)."""
+        try:
+            return os.pidfd_open(pid)
+        except (AttributeError, OSError):
+            return None
+
+
+def exit_code(status):
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+
+
+if __name__ == '__main__':
+    gc.disable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's Ctrl-C is the other side's business
+    Supervisor(sys.argv[1], [name for name in sys.argv[2].split(',') if name]).serve()
