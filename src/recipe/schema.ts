@@ -130,7 +130,7 @@ const rewardSchema = z.strictObject({
 });
 
 const rlSchema = z.strictObject({
-  /** Steps; absent: as many as `epochsOverProblems` asks for. */
+  /** Batches of rollouts, each trained on in `updatesPerStep` updates. */
   steps: count,
   /** Problems of a step. */
   groupsPerStep: count.default(64),

@@ -1,0 +1,40 @@
+/** Values that are right one by one and wrong together. Does not judge whether a recipe is good. */
+import type { Recipe } from './schema.js';
+
+/** One sentence a contradiction. */
+export function contradictions(recipe: Recipe): string[] {
+  const found: string[] = [];
+  const { stages, limits, rl, sft } = recipe;
+  if (stages.includes('sft') && !sft) found.push('stages has sft, but there is no sft section.');
+  if (stages.includes('rl') && !rl) found.push('stages has rl, but there is no rl section.');
+  if (new Set(stages).size < stages.length) found.push(`stages names a stage twice: ${stages.join(', ')}.`);
+  if (stages.indexOf('rl') === 0 && stages.includes('sft')) found.push('stages must have sft before rl.');
+  if (limits.turnTokens !== undefined && limits.turnTokens > limits.responseTokens) {
+    found.push(`limits.turnTokens (${limits.turnTokens}) is above limits.responseTokens (${limits.responseTokens}).`);
+  }
+  if (limits.toolTokens >= limits.responseTokens) {
+    found.push(
+      `limits.toolTokens (${limits.toolTokens}) leaves nothing of limits.responseTokens (${limits.responseTokens}) for the model.`,
+    );
+  }
+  if (recipe.evaluation.topP === 0) found.push('evaluation.topP must be above 0.');
+  if (!rl) return found;
+  const { algorithm, reward } = rl;
+  if (rl.updatesPerStep > rl.groupsPerStep) {
+    found.push(
+      `rl.updatesPerStep (${rl.updatesPerStep}) is above rl.groupsPerStep (${rl.groupsPerStep}): each update needs a whole group.`,
+    );
+  }
+  if (reward.overlong && reward.overlong.cacheTokens > reward.overlong.maxTokens) {
+    found.push(`rl.reward.overlong.cacheTokens (${reward.overlong.cacheTokens}) is above its maxTokens (${reward.overlong.maxTokens}).`);
+  }
+  if (algorithm.clipLow >= 1)
+    found.push(`rl.algorithm.clipLow (${algorithm.clipLow}) must be below 1: the ratio's lower bound is 1 - clipLow.`);
+  if (algorithm.oldLogProbs === 'sampler' && algorithm.ratio === 'sequence') {
+    found.push('rl.algorithm.ratio sequence needs oldLogProbs trainer: its bounds are narrower than the gap between sampler and trainer.');
+  }
+  if (algorithm.oldLogProbs === 'sampler' && algorithm.truncatedImportanceSampling !== undefined) {
+    found.push('rl.algorithm.truncatedImportanceSampling needs oldLogProbs trainer: it weighs the one against the other.');
+  }
+  return found;
+}
