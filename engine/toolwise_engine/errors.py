@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Literal
 
 Category = Literal["user", "server"]
@@ -40,8 +41,6 @@ def out_of_memory(error: BaseException) -> bool:
 
 def disk_full(error: BaseException) -> bool:
     """Whether an exception says that the disk, or a quota of it, is full."""
-    import errno
-
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return True
     return "No space left on device" in str(error) or "os error 28" in str(error)
