@@ -21,6 +21,8 @@ type Pieces = readonly string[];
 export class ChatFormat implements TokenCodec {
   /** A turn ends at any of these; the first is the template's own end of turn. */
   readonly stopTokenIds: readonly number[];
+  /** Whether a turn begins inside thinking that its header opened. */
+  readonly opensThinking: boolean;
   /** What a person should know about this template, in plain words. */
   readonly notes: readonly string[];
   readonly #tokenizer: Tokenizer;
@@ -49,6 +51,7 @@ export class ChatFormat implements TokenCodec {
     this.#closing = tokenizer.encode(traits.turnEnd);
     this.stopTokenIds = [...new Set([this.#closing.at(-1)!, ...generationStops])];
     this.#stops = new Set(this.stopTokenIds);
+    this.opensThinking = traits.opensThinking;
     this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits)];
     this.#special = tokenizer.specialTokens.length === 0 ? undefined : alternatives(tokenizer.specialTokens);
   }
@@ -135,7 +138,8 @@ export class ChatFormat implements TokenCodec {
         continue;
       }
       if (!open) push(this.#between(between), 0);
-      push(this.encode(contentOf(message)), 1);
+      const content = contentOf(message);
+      push(this.encode(this.opensThinking ? content.replace(/^\s*<think>\n?/, '') : content), 1);
       push(this.#closing, 1);
       between = [];
       open = false;

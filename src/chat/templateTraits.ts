@@ -11,6 +11,8 @@ export interface TemplateTraits {
   readonly turnEnd: string;
   readonly describesTools: boolean;
   readonly hasToolRole: boolean;
+  /** Whether the header of a turn already opens the thinking. */
+  readonly opensThinking: boolean;
   /** Whether a longer conversation begins with the text of the shorter one, thinking included. */
   readonly prefixPreserving: boolean;
   readonly notes: readonly string[];
@@ -33,7 +35,15 @@ export function inspectTemplate(template: ChatTemplate, tokenizer: Tokenizer): T
   const hasToolRole = knowsToolRole(template);
   const preserving = checkPrefixes(template, turnEnd, afterTurn, hasToolRole);
   notes.push(...preserving.notes);
-  return { turnEnd, describesTools: printsTools(template), hasToolRole, prefixPreserving: preserving.ok, notes, afterTurn };
+  return {
+    turnEnd,
+    describesTools: printsTools(template),
+    hasToolRole,
+    opensThinking: template.render([QUESTION], true).trimEnd().endsWith('<think>'),
+    prefixPreserving: preserving.ok,
+    notes,
+    afterTurn,
+  };
 }
 
 /** What follows a turn's content and its end, or only its content where the template has no end of its own. */

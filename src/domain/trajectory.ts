@@ -24,6 +24,8 @@ export interface Trajectory<P extends Problem = Problem> {
   readonly stopReason: StopReason;
   /** Wall-clock seconds from the first request to the end. */
   readonly seconds: number;
+  /** Mean entropy of the distributions that the model's tokens were drawn from, nats; only where the engine was asked for it and gave it. */
+  readonly entropy?: number;
 }
 
 /** What running one rollout came to. `infra` carries no trajectory, so nothing can turn it into a reward. */

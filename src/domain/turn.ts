@@ -20,5 +20,5 @@ export type Reply =
   | { readonly kind: 'executed'; readonly call: CallSegment; readonly success: boolean; readonly text: string; readonly seconds: number }
   | { readonly kind: 'refused'; readonly problem: CallProblem; readonly text: string };
 
-/** Four mistakes, four messages. */
-export type CallProblem = 'malformed' | 'cutOff' | 'unknownTool' | 'badArguments';
+/** Each mistake has its own message; `tooManyCalls`: more calls in a turn than are allowed. */
+export type CallProblem = 'malformed' | 'cutOff' | 'unknownTool' | 'badArguments' | 'tooManyCalls';

@@ -1,0 +1,73 @@
+/**
+ * Rollouts that take their turns together: in each round every live one samples, as one fixed batch in plan order; then all tools run; then
+ * comes the next round. So a batch never depends on how fast a tool was. One whose sample failed tries again in the next round.
+ */
+import type { Problem } from '../domain/problem.js';
+import type { Rollout } from '../domain/trajectory.js';
+import { EngineError } from '../engine/engineError.js';
+import type { Sample } from '../engine/sampler.js';
+import { Episode, type RolloutSettings } from './episode.js';
+import { ATTEMPTS_PER_TURN, type RolloutInput, trySample, tryTake } from './runRollout.js';
+
+interface Runner<P extends Problem> {
+  readonly index: number;
+  readonly input: RolloutInput<P>;
+  readonly episode: Episode<P>;
+  attempt: number;
+}
+
+let batches = 0;
+
+/**
+ * @param label begins the keys of the batches; each call's keys are its own
+ * @param done told of each rollout that ends, by its place in `inputs`
+ * @throws as `runRollout`, after all in flight have ended
+ */
+export async function runInLockstep<P extends Problem>(
+  settings: RolloutSettings,
+  inputs: readonly RolloutInput<P>[],
+  label: string,
+  done: (index: number, rollout: Rollout<P>) => void,
+): Promise<void> {
+  const runners: Runner<P>[] = inputs.map((input, index) => ({ index, input, episode: new Episode(settings, input), attempt: 0 }));
+  const batch = batches++;
+  try {
+    let live = runners;
+    for (let round = 0; live.length > 0; round++) {
+      const key = `${label} batch ${batch} round ${round}`;
+      const size = live.length;
+      const samples = await settle(
+        live.map(({ episode, input, attempt }, index) =>
+          trySample(settings, episode, {
+            ...episode.request(),
+            seed: input.seed(episode.turn, attempt),
+            lockstep: { key, size, index },
+          }),
+        ),
+      );
+      const ends = await settle(live.map((runner, i) => advance(runner, samples[i]!)));
+      for (const [i, end] of ends.entries()) if (end !== undefined) done(live[i]!.index, end);
+      live = live.filter((_, i) => ends[i] === undefined);
+    }
+  } finally {
+    await Promise.all(runners.map(({ episode }) => episode.close()));
+  }
+}
+
+/** Undefined where the rollout goes on. */
+async function advance<P extends Problem>(runner: Runner<P>, sampled: Sample | EngineError | 'deadline'): Promise<Rollout<P> | undefined> {
+  if (sampled === 'deadline') return runner.episode.endAtDeadline();
+  const taken = sampled instanceof EngineError ? sampled : await tryTake(runner.episode, sampled);
+  if (taken instanceof EngineError) {
+    runner.attempt++;
+    return runner.attempt === ATTEMPTS_PER_TURN ? runner.episode.fail(taken.message) : undefined;
+  }
+  runner.attempt = 0;
+  return taken;
+}
+
+/** As Promise.all, but waits for all before it throws the first error. */
+async function settle<T>(promises: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}

@@ -1,0 +1,227 @@
+/**
+ * Runs many rollouts: a bounded number at once, or all in lockstep. A rollout that infrastructure took is run once more as a whole; lost
+ * again, it stays lost and its group goes on without it. Many losses in a row stop the run. Does not grade: `onGroup` lets others begin.
+ */
+import { setMaxListeners } from 'node:events';
+import type { Problem } from '../domain/problem.js';
+import type { Rollout } from '../domain/trajectory.js';
+import { deriveSeed } from '../random.js';
+import { UserError } from '../userError.js';
+import { promptOf, type RolloutSettings } from './episode.js';
+import { runInLockstep } from './lockstep.js';
+import { ATTEMPTS_PER_TURN, type RolloutInput, runRollout } from './runRollout.js';
+
+/** One rollout to run. */
+export interface RolloutPlan<P extends Problem = Problem> {
+  readonly problem: P;
+  readonly groupId: string;
+  readonly trajectoryId: string;
+  /** Number of the problem's occurrence within the step, and of the sample within its group: coordinates of the seeds. */
+  readonly occurrence: number;
+  readonly sample: number;
+}
+
+export interface ScheduleOptions<P extends Problem = Problem> {
+  readonly runSeed: number;
+  /** Coordinate of the seeds; an evaluation gives a name of its own. */
+  readonly step: number | string;
+  /** Rollouts in flight at once. */
+  readonly concurrency: number;
+  readonly signal?: AbortSignal;
+  /** All rollouts in flight take a turn together, as one fixed batch: bit-equal repeats on an engine with the extension `lockstep`. */
+  readonly lockstep?: boolean;
+  /** Losses in a row that stop the run. */
+  readonly maxInfraInARow?: number;
+  readonly onRollout?: (rollout: Rollout<P>, plan: RolloutPlan<P>) => void;
+  /** Called once a group, with its members in plan order, as soon as all are in. Awaited before the run ends. */
+  readonly onGroup?: (rollouts: readonly Rollout<P>[], groupId: string) => void | Promise<void>;
+}
+
+/** The run was stopped because the machinery fails again and again. */
+export class InfrastructureStop extends Error {
+  override readonly name = 'InfrastructureStop';
+}
+
+/** Plans of one step: `groupSize` rollouts of each problem; ids begin with `prefix`. */
+export function planGroups<P extends Problem>(problems: readonly P[], groupSize: number, prefix: string): RolloutPlan<P>[] {
+  return problems.flatMap((problem, occurrence) =>
+    Array.from({ length: groupSize }, (_, sample) => {
+      const groupId = `${prefix}/${occurrence}`;
+      return { problem, groupId, trajectoryId: `${groupId}/${sample}`, occurrence, sample };
+    }),
+  );
+}
+
+/**
+ * @returns one rollout a plan, in the plans' order
+ * @throws UserError when a prompt is too long, before anything is sampled
+ * @throws InfrastructureStop, EngineError (user), the signal's reason, or what a callback threw; everything in flight is ended first
+ */
+export async function runRollouts<P extends Problem>(
+  plans: readonly RolloutPlan<P>[],
+  settings: RolloutSettings,
+  options: ScheduleOptions<P>,
+): Promise<Rollout<P>[]> {
+  options.signal?.throwIfAborted();
+  const run = new Run(plans, settings, options);
+  try {
+    if (options.lockstep === true) await run.inLockstep();
+    else await run.concurrently();
+    await run.groupsHandled();
+  } catch (error) {
+    run.abort(error);
+    await run.groupsHandled().catch(() => undefined);
+    throw error;
+  } finally {
+    run.close();
+  }
+  return run.results();
+}
+
+class Run<P extends Problem> {
+  readonly #stop = new AbortController();
+  readonly #onAbort = (): void => this.abort(this.options.signal?.reason);
+  readonly #prompts: ReadonlyMap<string, readonly number[]>;
+  readonly #results: (Rollout<P> | undefined)[];
+  readonly #groups = new Map<string, { readonly members: number[]; missing: number }>();
+  readonly #handlers: Promise<void>[] = [];
+  #infraInARow = 0;
+
+  constructor(
+    private readonly plans: readonly RolloutPlan<P>[],
+    private readonly settings: RolloutSettings,
+    private readonly options: ScheduleOptions<P>,
+  ) {
+    this.#prompts = promptsByGroup(plans, settings);
+    setMaxListeners(0, this.#stop.signal);
+    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#results = new Array(plans.length).fill(undefined);
+    for (const [i, plan] of plans.entries()) {
+      const group = this.#groups.get(plan.groupId) ?? { members: [], missing: 0 };
+      group.members.push(i);
+      group.missing++;
+      this.#groups.set(plan.groupId, group);
+    }
+  }
+
+  /** As many workers as may be in flight, each taking the next plan. */
+  async concurrently(): Promise<void> {
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < this.plans.length) {
+        const i = next++;
+        let rollout = await runRollout(this.settings, this.#input(i, 0));
+        if (rollout.kind === 'infra') {
+          this.#countInfra(rollout.error);
+          rollout = await runRollout(this.settings, this.#input(i, ATTEMPTS_PER_TURN));
+        }
+        this.#done(i, rollout);
+      }
+    };
+    const workers = Math.max(1, Math.min(this.options.concurrency, this.plans.length));
+    await this.#together(Array.from({ length: workers }, work));
+  }
+
+  /** In portions of `concurrency`; the lost ones of a portion are run again together. */
+  async inLockstep(): Promise<void> {
+    const size = Math.max(1, this.options.concurrency);
+    for (let from = 0; from < this.plans.length; from += size) {
+      const portion = Array.from({ length: Math.min(size, this.plans.length - from) }, (_, i) => from + i);
+      const lost: number[] = [];
+      await this.#portion(portion, 0, (i, rollout) => {
+        if (rollout.kind === 'finished') return this.#done(i, rollout);
+        this.#countInfra(rollout.error);
+        lost.push(i);
+      });
+      lost.sort((a, b) => a - b);
+      await this.#portion(lost, ATTEMPTS_PER_TURN, (i, rollout) => this.#done(i, rollout));
+    }
+  }
+
+  abort(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  close(): void {
+    this.options.signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  async groupsHandled(): Promise<void> {
+    await Promise.all(this.#handlers);
+  }
+
+  results(): Rollout<P>[] {
+    return this.#results.map((rollout) => rollout!);
+  }
+
+  async #portion(indices: readonly number[], firstAttempt: number, done: (i: number, rollout: Rollout<P>) => void): Promise<void> {
+    const inputs = indices.map((i) => this.#input(i, firstAttempt));
+    const label = `step ${this.options.step}`;
+    await this.#together([runInLockstep(this.settings, inputs, label, (at, rollout) => done(indices[at]!, rollout))]);
+  }
+
+  /** Waits for all; the first error ends the others. */
+  async #together(work: readonly Promise<void>[]): Promise<void> {
+    const guarded = work.map((promise) =>
+      promise.catch((error: unknown) => {
+        this.abort(error);
+        throw error;
+      }),
+    );
+    await Promise.allSettled(guarded);
+    this.#stop.signal.throwIfAborted();
+  }
+
+  #input(i: number, firstAttempt: number): RolloutInput<P> {
+    const plan = this.plans[i]!;
+    const { runSeed, step } = this.options;
+    return {
+      problem: plan.problem,
+      groupId: plan.groupId,
+      trajectoryId: plan.trajectoryId,
+      promptTokens: this.#prompts.get(plan.groupId)!,
+      signal: this.#stop.signal,
+      seed: (turn, attempt) => deriveSeed(runSeed, step, plan.occurrence, plan.sample, turn, firstAttempt + attempt),
+    };
+  }
+
+  #done(i: number, rollout: Rollout<P>): void {
+    if (rollout.kind === 'infra') this.#countInfra(rollout.error);
+    else this.#infraInARow = 0;
+    this.#results[i] = rollout;
+    const plan = this.plans[i]!;
+    this.options.onRollout?.(rollout, plan);
+    const group = this.#groups.get(plan.groupId)!;
+    group.missing--;
+    if (group.missing > 0 || this.options.onGroup === undefined) return;
+    const members = group.members.map((member) => this.#results[member]!);
+    const handled = (async () => this.options.onGroup?.(members, plan.groupId))();
+    handled.catch((error: unknown) => this.abort(error));
+    this.#handlers.push(handled);
+  }
+
+  #countInfra(error: string): void {
+    this.#infraInARow++;
+    const most = this.options.maxInfraInARow ?? 32;
+    if (this.#infraInARow < most) return;
+    throw new InfrastructureStop(`${most} rollouts in a row were lost to failures of the engine or the tools. The last one: ${error}`);
+  }
+}
+
+/** One prompt a group. @throws UserError for one that is too long. */
+function promptsByGroup(plans: readonly RolloutPlan[], settings: RolloutSettings): Map<string, readonly number[]> {
+  const prompts = new Map<string, readonly number[]>();
+  const most = Math.min(settings.limits.promptTokens, (settings.contextTokens ?? Number.POSITIVE_INFINITY) - 1);
+  for (const { groupId, problem } of plans) {
+    if (prompts.has(groupId)) continue;
+    const prompt = promptOf(problem, settings);
+    if (prompt.length > most) {
+      throw new UserError(
+        `The prompt of problem ${JSON.stringify(problem.id)} has ${prompt.length} tokens; at most ${most} are allowed.`,
+        'Raise limits.promptTokens as far as the model allows, or leave the problem out.',
+      );
+    }
+    prompts.set(groupId, prompt);
+  }
+  return prompts;
+}

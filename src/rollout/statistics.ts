@@ -1,0 +1,70 @@
+/** What a set of rollouts did, in numbers. Knows nothing of right and wrong: accuracy and rewards belong to others. */
+import { isTruncated } from '../domain/stopReason.js';
+import { executedCalls, modelTokens, type Trajectory } from '../domain/trajectory.js';
+
+export interface RolloutStatistics {
+  readonly rollouts: number;
+  /** Executed and answered calls a rollout. */
+  readonly callsPerRollout: number;
+  /** Share of executed calls that succeeded; NaN without any. */
+  readonly toolSuccess: number;
+  /** Share of rollouts with a call that could not be read or was cut off. */
+  readonly malformed: number;
+  /** Share of rollouts that a token limit cut. */
+  readonly truncated: number;
+  /** Share of rollouts in which the model ended by itself. */
+  readonly answered: number;
+  /** Share of rollouts that executed no call. */
+  readonly withoutCall: number;
+  readonly turnsPerRollout: number;
+  readonly tokensPerTurn: number;
+  /** Tokens a rollout that the model wrote. */
+  readonly modelTokensPerRollout: number;
+  /** Tokens a rollout, tools' included. */
+  readonly responseTokensPerRollout: number;
+  /** An estimate, nats: the mean of -samplerLogProbs over the model's tokens; unbiased at temperature 1 and top-p 1 only. NaN without any. */
+  readonly entropyEstimate: number;
+  /** What the engine measured, a mean over rollouts by tokens; only where every rollout has it. */
+  readonly entropy?: number;
+}
+
+/** Means over rollouts unless named otherwise; all NaN for an empty list. */
+export function rolloutStatistics(trajectories: readonly Trajectory[]): RolloutStatistics {
+  const n = trajectories.length;
+  const share = (holds: (trajectory: Trajectory) => boolean): number => trajectories.filter(holds).length / n;
+  let calls = 0;
+  let successes = 0;
+  let turns = 0;
+  let written = 0;
+  let tokens = 0;
+  let negativeLogProbs = 0;
+  let entropySum = 0;
+  for (const trajectory of trajectories) {
+    const wrote = modelTokens(trajectory);
+    calls += executedCalls(trajectory);
+    for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed' && reply.success) successes++;
+    turns += trajectory.turns.length;
+    written += wrote;
+    tokens += trajectory.tokens.length;
+    for (const logProb of trajectory.samplerLogProbs) negativeLogProbs -= logProb;
+    entropySum += (trajectory.entropy ?? Number.NaN) * wrote;
+  }
+  return {
+    rollouts: n,
+    callsPerRollout: calls / n,
+    toolSuccess: successes / calls,
+    malformed: share(hasUnreadableCall),
+    truncated: share((trajectory) => isTruncated(trajectory.stopReason)),
+    answered: share((trajectory) => trajectory.stopReason.kind === 'answered'),
+    withoutCall: share((trajectory) => executedCalls(trajectory) === 0),
+    turnsPerRollout: turns / n,
+    tokensPerTurn: written / turns,
+    modelTokensPerRollout: written / n,
+    responseTokensPerRollout: tokens / n,
+    entropyEstimate: negativeLogProbs / written,
+    ...(Number.isNaN(entropySum) || written === 0 ? {} : { entropy: entropySum / written }),
+  };
+}
+
+const hasUnreadableCall = (trajectory: Trajectory): boolean =>
+  trajectory.turns.some((turn) => turn.segments.some((segment) => segment.kind === 'malformedCall' || segment.kind === 'cutOffCall'));
