@@ -72,7 +72,7 @@ const shown = (value: unknown): string =>
 
 /** What YAML 1.2 reads otherwise than people expect. */
 function trap(path: Path, value: unknown): string {
-  if (typeof value !== 'string') return typeof value === 'number' && !takesKind(path, 'number') ? ' Put it in quotes to make it text.' : '';
+  if (typeof value !== 'string') return typeof value !== 'object' && takesKind(path, 'string') ? ' Put it in quotes to make it text.' : '';
   const digits = value.replaceAll(/[_, ]/g, '');
   if (takesKind(path, 'number') && digits !== value && digits !== '' && Number.isFinite(Number(digits))) {
     return ` YAML reads ${value} as text: write ${digits}.`;

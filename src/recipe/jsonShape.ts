@@ -53,8 +53,11 @@ export function wanted(path: Path): string {
   return words.length < 2 ? (words[0] ?? 'another value') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-export const takesKind = (path: Path, kind: 'number' | 'boolean'): boolean =>
-  shapesAt(path).some((shape) => shape.type === kind || (kind === 'number' && shape.type === 'integer'));
+export const takesKind = (path: Path, kind: 'number' | 'boolean' | 'string'): boolean =>
+  shapesAt(path).some(
+    (shape) =>
+      (shape.type === kind && shape.enum === undefined && shape.const === undefined) || (kind === 'number' && shape.type === 'integer'),
+  );
 
 /** All dotted paths of the schema whose last key is `key`. */
 export function pathsEndingIn(key: string): string[] {

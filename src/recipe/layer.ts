@@ -1,5 +1,6 @@
 /** One source of a recipe's values (a YAML file, a `--set` option, an object) with where each value was written. Does not validate. */
 import { readFileSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
 import { type Document, isAlias, isMap, isSeq, LineCounter, type Node, parse, parseDocument } from 'yaml';
 import { UserError } from '../userError.js';
 import type { Locate } from './explain.js';
@@ -14,10 +15,11 @@ export interface Layer {
 }
 
 /** @throws UserError where the file is missing, is not YAML (file and line named), or holds no map */
-export function readLayer(file: string): Layer {
+export function readLayer(path: string): Layer {
+  const file = shortest(path);
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     const missing = (error as { code?: unknown }).code === 'ENOENT';
     throw new UserError(missing ? `There is no file ${file}.` : `${file} cannot be read: ${(error as Error).message}.`, 'Check the path.');
@@ -116,6 +118,11 @@ function offsetOf(document: Document, path: readonly (string | number)[]): numbe
     } else return undefined;
   }
   return offset;
+}
+
+function shortest(path: string): string {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere.startsWith('..') || isAbsolute(fromHere) ? path : fromHere;
 }
 
 /** Merging must not reach prototypes. */

@@ -40,6 +40,11 @@ export async function loadRecipe(nameOrFile: string, options: { readonly set?: r
   return load(chain(find(nameOrFile, process.cwd())), options.set ?? []);
 }
 
+/** One of the packaged recipes, as it is. */
+export function packagedRecipe(name: string): Recipe {
+  return load(chain(find(name, process.cwd())), []).recipe;
+}
+
 /** A recipe from an object, for example in a program of one's own; `extends` may name a packaged recipe or a file. */
 export function resolveRecipe(input: RecipeInput): Recipe {
   const base = input.extends === undefined ? [] : chain(find(input.extends, process.cwd()));

@@ -16,11 +16,11 @@ export function editDistance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** Compares without case, `_` and `-`. Absent where nothing is near (more than a third of the letters, at least two, would have to change). */
+/** Compares without case, `_` and `-`. Absent where nothing is near (more than a third of the letters would have to change). */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_ ]/g, '');
   let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of known) {
     const distance = editDistance(plain(word), plain(candidate));
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
