@@ -1,0 +1,5 @@
+/** `toolwise eval`. */
+import type { Command } from 'commander';
+import { registerLater } from './later.js';
+
+export const register = (program: Command): void => registerLater(program, 'eval', 'eval');

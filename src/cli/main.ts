@@ -1,0 +1,67 @@
+#!/usr/bin/env node
+/**
+ * The command line: which commands there are, and how each kind of failure ends. Loads only the file of the command that is asked for.
+ * Exit codes: 0, 1 something failed, 2 the user's mistake.
+ */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { UserError } from '../userError.js';
+import { registerLater } from './later.js';
+
+interface Entry {
+  readonly summary: string;
+  /** Absent: not part of this version. */
+  readonly load?: () => Promise<{ register(program: Command): void }>;
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  doctor: { summary: 'check this machine and say what to do', load: () => import('./doctor.js') },
+  setup: { summary: 'install what a run needs; repeatable', load: () => import('./setup.js') },
+  demo: { summary: 'two small models learn to reason with a tool, before your eyes', load: () => import('./demo.js') },
+  train: { summary: 'train a model by a recipe', load: () => import('./train.js') },
+  eval: { summary: 'evaluate a model or a run on problems', load: () => import('./eval.js') },
+  grade: { summary: 'grade answers' },
+  data: { summary: 'build and inspect training data' },
+  export: { summary: 'export a trained model' },
+  serve: { summary: 'serve a trained model' },
+  ui: { summary: 'show runs in the browser' },
+  study: { summary: "repeat the paper's findings" },
+};
+
+export async function main(args: readonly string[]): Promise<void> {
+  const program = new Command('toolwise')
+    .description('Agentic reinforcement learning: a small model learns to reason with tools.')
+    .version(version())
+    .exitOverride()
+    .showHelpAfterError('(toolwise --help lists the commands)');
+  const asked = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
+  for (const [name, entry] of Object.entries(COMMANDS)) {
+    if (entry.load === undefined) registerLater(program, name, entry.summary);
+    else if (name === asked) (await entry.load()).register(program);
+    else program.command(name).description(entry.summary);
+  }
+  if (args.length === 0) program.help();
+  await program.parseAsync([...args], { from: 'user' });
+}
+
+function version(): string {
+  const file = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+/** Prints a failure as its kind deserves; gives the exit code. */
+export function explainFailure(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof UserError) {
+    console.error(`error: ${error.message}`);
+    if (error.hint !== undefined) console.error(`  ${error.hint.replaceAll('\n', '\n  ')}`);
+    return 2;
+  }
+  if (error instanceof Error && error.name === 'EngineError') console.error(`error: ${error.message}`);
+  else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+  return 1;
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  process.exitCode = explainFailure(error);
+});

@@ -1,0 +1,22 @@
+/** All of the set-up in one call, repeatable without harm: Python environment, sandbox, weights. */
+import { type Extra, ensurePythonEnv } from './pythonEnv.js';
+import { ensureSandboxNeeds } from './sandboxNeeds.js';
+import { type ResolvedModel, resolveModel } from './weights.js';
+
+export interface SetUpOptions {
+  readonly models: readonly string[];
+  readonly log: (line: string) => void;
+  readonly extras?: readonly Extra[];
+  /** Default true. */
+  readonly sandbox?: boolean;
+}
+
+/** @throws UserError for what the user has to mend */
+export async function setUp(options: SetUpOptions): Promise<ResolvedModel[]> {
+  const { log } = options;
+  await ensurePythonEnv({ log, extras: options.extras ?? [] });
+  if (options.sandbox !== false) await ensureSandboxNeeds(log);
+  const models: ResolvedModel[] = [];
+  for (const name of options.models) models.push(await resolveModel(name, { log }));
+  return models;
+}
