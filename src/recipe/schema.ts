@@ -169,8 +169,10 @@ const evaluationSchema = z.strictObject({
 });
 
 const checkpointsSchema = z.strictObject({
-  /** Save every so many steps; resume starts from there. */
+  /** Save every so many RL steps; resume starts from there. */
   everySteps: count.default(1),
+  /** The same for the updates of SFT, which are shorter. */
+  sftEverySteps: count.default(16),
   /** The newest ones that are kept; the best and the end of every stage are kept besides. */
   keep: count.default(2),
 });

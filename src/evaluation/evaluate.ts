@@ -1,0 +1,161 @@
+/**
+ * Measures a policy on held-out problems: rollouts under one or more samplings (all at once, so that the engine's batch stays full),
+ * grading, metrics with intervals. Does not train and does not choose problems.
+ */
+import type { EventSink, Metrics, Stage } from '../domain/event.js';
+import type { Problem } from '../domain/problem.js';
+import type { Trajectory } from '../domain/trajectory.js';
+import type { Verdict } from '../domain/verdict.js';
+import type { Sampler } from '../engine/sampler.js';
+import type { Grader } from '../reward/grader.js';
+import type { RolloutSettings } from '../rollout/episode.js';
+import { planGroups, runRollouts } from '../rollout/scheduler.js';
+import { type RolloutStatistics, rolloutStatistics } from '../rollout/statistics.js';
+import { type Accuracy, accuracy, type Sample } from './metrics.js';
+
+/** One way to sample, under its own name in the tables. */
+export interface SamplingSetting {
+  readonly name: string;
+  readonly samples: number;
+  readonly temperature: number;
+  readonly topP: number;
+}
+
+export interface EvaluationInput<P extends Problem> {
+  readonly sampler: Sampler;
+  readonly problems: readonly P[];
+  readonly settings: readonly SamplingSetting[];
+  readonly rollout: Omit<RolloutSettings, 'sampler' | 'sampling'>;
+  readonly grader: Grader<P>;
+  readonly stage: Stage;
+  /** Training steps made before. */
+  readonly step: number;
+  /** Evaluations of one seed ask the same questions under the same random numbers, so that stages can be compared. */
+  readonly seed: number;
+  readonly concurrency: number;
+  readonly lockstep: boolean;
+  readonly sink: EventSink;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+export interface EvaluationResult<P extends Problem = Problem> {
+  readonly setting: SamplingSetting;
+  /** avg@n, pass@k and maj@n with 95 % intervals over problems: over the rollouts that infrastructure left us, and over all. */
+  readonly accuracy: Accuracy;
+  readonly statistics: RolloutStatistics;
+  readonly seconds: number;
+  readonly rollouts: readonly GradedRollout<P>[];
+}
+
+export interface GradedRollout<P extends Problem = Problem> {
+  readonly trajectory: Trajectory<P>;
+  readonly verdict: Verdict;
+}
+
+/** Evaluates under every setting at once; results in the settings' order. Trajectories and metrics go to the sink, a setting at a time. */
+export async function evaluatePolicy<P extends Problem>(input: EvaluationInput<P>): Promise<EvaluationResult<P>[]> {
+  const all = input.settings.reduce((sum, { samples }) => sum + samples * input.problems.length, 0);
+  let done = 0;
+  const tick = (): void => input.onProgress?.(++done, all);
+  // In lockstep a batch must not depend on what else is running.
+  if (input.lockstep) {
+    const results: EvaluationResult<P>[] = [];
+    for (const setting of input.settings) results.push(await evaluateSetting(input, setting, tick));
+    return results;
+  }
+  return Promise.all(input.settings.map((setting) => evaluateSetting(input, setting, tick)));
+}
+
+async function evaluateSetting<P extends Problem>(
+  input: EvaluationInput<P>,
+  setting: SamplingSetting,
+  onRollout: () => void,
+): Promise<EvaluationResult<P>> {
+  const started = performance.now();
+  const { temperature, topP, samples } = setting;
+  const plans = planGroups(input.problems, samples, `${input.stage}/${input.step}/${setting.name}`);
+  const verdicts = new Map<string, Verdict>();
+  const rollouts = await runRollouts(
+    plans,
+    { ...input.rollout, sampler: input.sampler, sampling: { temperature, topP } },
+    {
+      runSeed: input.seed,
+      step: `evaluation ${setting.name}`,
+      concurrency: input.concurrency,
+      lockstep: input.lockstep,
+      signal: input.signal,
+      onRollout,
+      onGroup: async (group) => {
+        for (const rollout of group) {
+          if (rollout.kind === 'infra') continue;
+          verdicts.set(rollout.trajectory.trajectoryId, await input.grader(rollout.trajectory, { signal: input.signal }));
+        }
+      },
+    },
+  );
+
+  const graded: GradedRollout<P>[] = [];
+  const samplesOf = new Map<string, Sample[]>(plans.map(({ groupId }) => [groupId, []]));
+  for (const [i, rollout] of rollouts.entries()) {
+    const verdict = rollout.kind === 'finished' ? verdicts.get(rollout.trajectory.trajectoryId) : undefined;
+    const own = samplesOf.get(plans[i]!.groupId)!;
+    if (rollout.kind !== 'finished' || verdict?.kind !== 'graded') {
+      own.push({ kind: 'infra' });
+      continue;
+    }
+    const { trajectory } = rollout;
+    graded.push({ trajectory, verdict });
+    own.push({ kind: 'graded', correct: verdict.correct, ...(verdict.extracted !== undefined && { answer: verdict.extracted }) });
+    input.sink({ kind: 'trajectory', record: { stage: input.stage, step: input.step, split: setting.name, trajectory, verdict } });
+  }
+  const perProblem = [...samplesOf].map(([groupId, own], i) => ({ problemId: input.problems[i]?.id ?? groupId, samples: own }));
+  const result: EvaluationResult<P> = {
+    setting,
+    accuracy: accuracy(perProblem, { seed: input.seed, passAt: powersUpTo(samples) }),
+    statistics: rolloutStatistics(graded.map(({ trajectory }) => trajectory)),
+    seconds: (performance.now() - started) / 1000,
+    rollouts: graded,
+  };
+  input.sink({ kind: 'evaluation', record: { name: setting.name, stage: input.stage, step: input.step, metrics: metricsOf(result) } });
+  return result;
+}
+
+/** 1, 2, 4, ... and n itself. */
+function powersUpTo(n: number): number[] {
+  const ks: number[] = [];
+  for (let k = 1; k < n; k *= 2) ks.push(k);
+  return [...ks, n];
+}
+
+/** Everything of a result that is one number, for the store. */
+export function metricsOf(result: EvaluationResult): Metrics {
+  const { statistics, setting } = result;
+  const { valid, all, problems, infra } = result.accuracy;
+  return {
+    // Nothing valid: no number, rather than a wrong one.
+    ...(valid && {
+      accuracy: valid.average.value,
+      intervalLow: valid.average.interval.low,
+      intervalHigh: valid.average.interval.high,
+      majority: valid.majority.value,
+      ...Object.fromEntries(Object.entries(valid.passAt).map(([k, figure]) => [`pass@${k}`, figure.value])),
+    }),
+    ...(all && { accuracyOverAll: all.average.value }),
+    problems,
+    samples: setting.samples,
+    lost: infra,
+    callsPerRollout: statistics.callsPerRollout,
+    ...(Number.isFinite(statistics.toolSuccess) && { toolSuccess: statistics.toolSuccess }),
+    malformed: statistics.malformed,
+    truncated: statistics.truncated,
+    withoutCall: statistics.withoutCall,
+    turnsPerRollout: statistics.turnsPerRollout,
+    tokensPerTurn: statistics.tokensPerTurn,
+    modelTokens: statistics.modelTokensPerRollout,
+    responseTokens: statistics.responseTokensPerRollout,
+    temperature: result.setting.temperature,
+    topP: result.setting.topP,
+    seconds: result.seconds,
+  };
+}

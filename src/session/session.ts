@@ -1,0 +1,186 @@
+/**
+ * What a run works with, opened together and closed together: model folder, engine, chat format, sandbox, tools. Restarts a dead embedded
+ * engine when asked to. Does not train and does not evaluate.
+ */
+import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { ChatFormat } from '../chat/chatFormat.js';
+import { systemText } from '../chat/prompts.js';
+import type { Problem } from '../domain/problem.js';
+import { type EmbeddedEngine, startEmbeddedEngine } from '../engine/embedded.js';
+import type { Engine } from '../engine/engine.js';
+import type { EngineError } from '../engine/engineError.js';
+import { connectEngine } from '../engine/tinkerClient.js';
+import type { Recipe } from '../recipe/schema.js';
+import { promptTooLong, type RolloutSettings } from '../rollout/episode.js';
+import { type OpenedRunner, openCodeRunner } from '../sandbox/open.js';
+import { type ResolvedModel, resolveModel } from '../setup/weights.js';
+import { type AnyTool, Toolbox } from '../tools/callTool.js';
+import { codeInterpreter } from '../tools/codeInterpreter.js';
+import { UserError } from '../userError.js';
+
+export interface SessionOptions {
+  readonly recipe: Recipe;
+  /** The run's folder: checkpoints and the engine's log live there. */
+  readonly folder: string;
+  /** Tools of the user's own, beside or in place of those that the recipe names. */
+  readonly tools?: readonly AnyTool[];
+  readonly log: (line: string) => void;
+  readonly warn: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** Programs that run at once: `auto` is one a core, at most eight; a policy's programs are short. */
+const workersOf = ({ sandbox }: Recipe): number => (sandbox.workers === 'auto' ? Math.min(8, Math.max(1, availableParallelism())) : sandbox.workers);
+
+export const CODE_INTERPRETER = 'code_interpreter';
+const API_KEY = 'TINKER_API_KEY';
+
+export class Session {
+  readonly recipe: Recipe;
+  readonly model: ResolvedModel;
+  readonly format: ChatFormat;
+  readonly toolbox: Toolbox;
+  readonly runner: OpenedRunner | undefined;
+  readonly #options: SessionOptions;
+  #engine: Engine;
+  #death: EngineError | undefined;
+
+  private constructor(
+    options: SessionOptions,
+    parts: { model: ResolvedModel; format: ChatFormat; toolbox: Toolbox; runner: OpenedRunner | undefined; engine: Engine },
+  ) {
+    this.#options = options;
+    this.recipe = options.recipe;
+    this.model = parts.model;
+    this.format = parts.format;
+    this.toolbox = parts.toolbox;
+    this.runner = parts.runner;
+    this.#engine = parts.engine;
+  }
+
+  /** @throws UserError for what the user can mend; everything that was opened is closed again. */
+  static async open(options: SessionOptions): Promise<Session> {
+    const { recipe, log, warn } = options;
+    const model = await resolveModel(recipe.model, { log });
+    const format = await ChatFormat.load(model.folder, { tools: recipe.prompt.tools });
+    for (const note of format.notes) log(`chat template: ${note}`);
+    const own = options.tools ?? [];
+    const unknown = recipe.tools.filter((name) => name !== CODE_INTERPRETER && !own.some((tool) => tool.name === name));
+    if (unknown.length > 0) {
+      throw new UserError(
+        `unknown tool ${unknown.join(', ')} in the recipe`,
+        `Known: ${[CODE_INTERPRETER, ...own.map((tool) => tool.name)].join(', ')}.`,
+      );
+    }
+    const needsSandbox = recipe.tools.includes(CODE_INTERPRETER);
+    const runner = needsSandbox
+      ? await openCodeRunner({ kind: recipe.sandbox.kind, workers: workersOf(recipe) }),
+        })
+      : undefined;
+    try {
+      for (const note of runner?.notes ?? []) warn(`sandbox: ${note}`);
+      if (recipe.sandbox.kind === 'none' && runner) warn("sandbox: none. The model's code runs with your rights on this machine.");
+      const { timeoutSeconds, memoryMb } = recipe.sandbox;
+      const builtIn = runner ? [codeInterpreter(runner, { timeoutSeconds, memoryMb })] : [];
+      const toolbox = new Toolbox([...builtIn, ...own]);
+      const session = new Session(options, { model, format, toolbox, runner, engine: undefined as never });
+      await session.#start();
+      return session;
+    } catch (error) {
+      await runner?.close();
+      throw error;
+    }
+  }
+
+  get engine(): Engine {
+    return this.#engine;
+  }
+
+  /** Why the embedded engine ended by itself; absent while it lives. */
+  get engineDeath(): EngineError | undefined {
+    return this.#death;
+  }
+
+  get checkpointFolder(): string {
+    return join(this.#options.folder, 'checkpoints');
+  }
+
+  /** Starts the embedded engine anew after its death; weights are those of the base model until a checkpoint is loaded. */
+  async restartEngine(): Promise<void> {
+    await this.#engine.close().catch(() => undefined);
+    await this.#start();
+  }
+
+  /** What every rollout of this session shares, apart from who samples and how. */
+  rolloutSettings(): Omit<RolloutSettings, 'sampler' | 'sampling'> {
+    const { recipe } = this;
+    const context = this.#engine.capabilities.models.find(({ name }) => name === recipe.model)?.maxContextLength;
+    return {
+      format: this.format,
+      tools: this.toolbox,
+      limits: recipe.limits,
+      system: systemText(recipe.prompt.mode, recipe.prompt.system),
+      ...(context !== undefined && { contextTokens: context }),
+      onWarning: this.#options.warn,
+    };
+  }
+
+  /** Leaves out problems whose prompt is longer than the recipe allows; says how many. */
+  fitting<P extends Problem>(problems: readonly P[], what: string): P[] {
+    const settings = this.rolloutSettings();
+    const kept = problems.filter((problem) => promptTooLong(problem, settings) === undefined);
+    const left = problems.length - kept.length;
+    if (kept.length === 0) {
+      throw new UserError(
+        `no ${what} problem fits into limits.promptTokens (${this.recipe.limits.promptTokens})`,
+        'Raise limits.promptTokens.',
+      );
+    }
+    if (left > 0)
+      this.#options.warn(
+        `${left} of ${problems.length} ${what} problems are longer than ${this.recipe.limits.promptTokens} tokens and are left out`,
+      );
+    return kept;
+  }
+
+  /** For the run's record: what it ran on. */
+  machine(): Record<string, string | number> {
+    const { capabilities } = this.#engine;
+    return {
+      engine: capabilities.server,
+      dtype: capabilities.dtype ?? 'unknown',
+      threads: capabilities.threads ?? 0,
+      cpu: cpus()[0]?.model ?? 'unknown',
+      cores: cpus().length,
+      memoryGb: Math.round(totalmem() / 2 ** 30),
+      system: `${platform()} ${release()}`,
+      sandbox: this.runner?.name ?? 'not used',
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([this.#engine.close(), this.runner?.close()]);
+  }
+
+  async #start(): Promise<void> {
+    const { recipe, signal, folder } = this.#options;
+    this.#death = undefined;
+    if (recipe.engine.url !== undefined) {
+      this.#engine = await connectEngine({ url: recipe.engine.url, key: process.env[API_KEY] ?? '' });
+      return;
+    }
+    const engine: EmbeddedEngine = await startEmbeddedEngine({
+      models: { [recipe.model]: this.model.folder },
+      checkpoints: this.checkpointFolder,
+      logFile: join(folder, 'engine.log'),
+      dtype: recipe.engine.dtype,
+      threads: recipe.engine.threads,
+      onDeath: (error) => {
+        this.#death = error;
+      },
+      ...(signal && { signal }),
+    });
+    this.#engine = engine;
+  }
+}

@@ -1,0 +1,36 @@
+/** What a recipe needs from an engine, by name; refused before anything is computed. */
+import type { EngineCapabilities } from '../engine/capabilities.js';
+import { type CapabilityName, requireCapabilities } from '../engine/requireCapabilities.js';
+import type { Recipe } from '../recipe/schema.js';
+import { UserError } from '../userError.js';
+
+/**
+ * @returns lines to print: what the run goes without
+ * @throws UserError with everything that is missing
+ */
+export function checkRecipe(recipe: Recipe, capabilities: EngineCapabilities): string[] {
+  if (recipe.loraRank > 0) {
+    throw new UserError(`loraRank: ${recipe.loraRank}: LoRA is not part of this version`, 'Set loraRank to 0 to train all weights.');
+  }
+  const missing = requireCapabilities(neededBy(recipe), capabilities, recipe.engine.allowMissing);
+  return missing.map((name) => `the engine has no ${name}; allowed by engine.allowMissing`);
+}
+
+export function neededBy(recipe: Recipe): CapabilityName[] {
+  const { sft, rl, stages, trainUnembed, engine } = recipe;
+  const runs = (stage: 'sft' | 'rl'): boolean => stages.includes(stage);
+  const clips = (runs('sft') && (sft?.gradClip ?? 0) > 0) || (runs('rl') && (rl?.gradClip ?? 0) > 0);
+  const algorithm = runs('rl') ? rl?.algorithm : undefined;
+  const custom = algorithm && (algorithm.ratio === 'sequence' || algorithm.klCoefficient > 0 || algorithm.entropyCoefficient > 0);
+  return [
+    'sum_reduction',
+    'full_fine_tune',
+    'stop_token_ids',
+    ...(trainUnembed ? [] : (['train_unembed'] as const)),
+    ...(clips ? (['grad_clip_norm'] as const) : []),
+    ...(engine.deterministic ? (['lockstep'] as const) : []),
+    ...(runs('sft') ? (['loss:cross_entropy'] as const) : []),
+    ...(algorithm ? ([custom ? 'loss:importance_sampling' : 'loss:ppo'] as const) : []),
+    ...(algorithm?.dualClip !== undefined && !custom ? (['loss:ppo.dual_clip'] as const) : []),
+  ];
+}

@@ -1,0 +1,232 @@
+/**
+ * One step of reinforcement learning: publish, roll out groups, grade and reward, advantages, k updates. Does not evaluate, save or
+ * decide when to stop: see `train.ts`. `examples/rl-loop.ts` is the same loop in one readable file.
+ */
+import { type Advantage, advantage as advantageOf, differ } from '../algorithm/advantages.js';
+import type { EventSink, Metrics } from '../domain/event.js';
+import type { Group } from '../domain/group.js';
+import type { Problem } from '../domain/problem.js';
+import type { Trajectory } from '../domain/trajectory.js';
+import type { Trainer } from '../engine/trainer.js';
+import type { Recipe, RlStage } from '../recipe/schema.js';
+import { type Scoring, scoreRollouts } from '../reward/rewardFunction.js';
+import type { RolloutSettings } from '../rollout/episode.js';
+import { planGroups, runRollouts } from '../rollout/scheduler.js';
+import { rolloutStatistics } from '../rollout/statistics.js';
+import { toDatum, toResponse } from './datum.js';
+import { miniBatches } from './miniBatches.js';
+import { problemsOfStep } from './problemStream.js';
+import { adamOf } from './sft.js';
+import { type TrainedSequence, type UpdateResult, updatePolicy } from './update.js';
+
+export interface RlContext<P extends Problem> {
+  readonly recipe: Recipe;
+  readonly stage: RlStage;
+  readonly problems: readonly P[];
+  readonly trainer: Trainer;
+  /** The policy at the start of the stage; only with a KL term. */
+  readonly reference?: Trainer;
+  readonly rollout: Omit<RolloutSettings, 'sampler' | 'sampling'>;
+  readonly scoring: Scoring<P>;
+  readonly sink: EventSink;
+  readonly signal: AbortSignal;
+  /** Told how many rollouts of the step are in. */
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+/** A group with the advantage of each member (paper, Eq. 3). */
+export interface AdvantagedGroup<P extends Problem = Problem> {
+  readonly group: Group<P>;
+  readonly advantages: Float64Array;
+}
+
+/** @param step 0-based */
+export async function rlStep<P extends Problem>(context: RlContext<P>, step: number): Promise<Metrics> {
+  const { stage, trainer, recipe, signal } = context;
+  const started = performance.now();
+  const sampler = await trainer.publish(signal);
+  const published = performance.now();
+  const groups = await rolloutGroups(context, sampler, step);
+  const sampled = performance.now();
+  record(context, groups, step);
+
+  const trained = stage.allWrongGroups === 'leaveOut' ? groups.filter(hasRightAnswer) : groups;
+  const { sequences, gap } = await withOldLogProbs(context, trained);
+  const updates: UpdateResult[] = [];
+  const batches = miniBatches(sequences, stage.updatesPerStep);
+  for (let epoch = 0; epoch < stage.epochs; epoch++) {
+    for (const [i, batch] of batches.entries()) {
+      const adam = adamOf(stage, (step * stage.epochs + epoch) * batches.length + i, stage.steps * stage.epochs * batches.length);
+      const update = await updatePolicy(trainer, batch.flat(), stage.algorithm, adam, { signal });
+      if (update) updates.push(update);
+    }
+  }
+  const ended = performance.now();
+  return {
+    ...groupMetrics(groups),
+    ...updateMetrics(updates),
+    ...(gap !== undefined && { 'train/samplerGap': gap }),
+    'train/learningRate': adamOf(stage, step * stage.epochs * batches.length, stage.steps * stage.epochs * batches.length).learningRate,
+    'rollout/temperature': stage.temperature,
+    'seconds/publish': (published - started) / 1000,
+    'seconds/generation': (sampled - published) / 1000,
+    'seconds/training': (ended - sampled) / 1000,
+    'seconds/tools': toolSeconds(groups),
+    'train/deterministic': recipe.engine.deterministic ? 1 : 0,
+  };
+}
+
+/** Rolls out and scores a step's groups; grading overlaps with sampling. Groups that lost all members are left out. */
+export async function rolloutGroups<P extends Problem>(
+  context: RlContext<P>,
+  sampler: RolloutSettings['sampler'],
+  step: number,
+): Promise<AdvantagedGroup<P>[]> {
+  const { recipe, stage, scoring, signal } = context;
+  const problems = problemsOfStep(context.problems, recipe.seed, step, stage.groupsPerStep);
+  const plans = planGroups(problems, stage.groupSize, `rl/${step}`);
+  const advantages: Advantage = advantageOf(stage.algorithm.advantage);
+  const groups = new Map<string, AdvantagedGroup<P>>();
+  let done = 0;
+  await runRollouts(
+    plans,
+    { ...context.rollout, sampler, sampling: { temperature: stage.temperature, topP: 1 } },
+    {
+      runSeed: recipe.seed,
+      step,
+      concurrency: stage.concurrency === 'auto' ? plans.length : stage.concurrency,
+      lockstep: recipe.engine.deterministic,
+      signal,
+      onRollout: () => context.onProgress?.(++done, plans.length),
+      onGroup: async (rollouts, groupId) => {
+        const { group, lost } = await scoreRollouts(rollouts, scoring, { signal });
+        for (const { trajectoryId, error } of lost) {
+          context.sink({ kind: 'note', level: 'warning', text: `rollout ${trajectoryId} was lost: ${error}` });
+        }
+        groups.set(groupId, { group, advantages: advantages(group.members.map((member) => member.reward.total)) });
+      },
+    },
+  );
+  const order = [...new Set(plans.map((plan) => plan.groupId))];
+  return order.map((groupId) => groups.get(groupId)!).filter(({ group }) => group.members.length > 0);
+}
+
+/** Rollouts as an update takes them, with the log-probs of the policy that the step starts from. */
+async function withOldLogProbs<P extends Problem>(
+  context: RlContext<P>,
+  groups: readonly AdvantagedGroup<P>[],
+): Promise<{ sequences: TrainedSequence[][]; gap?: number }> {
+  const { stage, trainer, signal } = context;
+  const { oldLogProbs, truncatedImportanceSampling, klCoefficient, ratio } = stage.algorithm;
+  const all = groups.flatMap(({ group }) => group.members.map((member) => member.trajectory)).filter(({ mask }) => mask.includes(1));
+  const recompute = oldLogProbs === 'trainer' || ratio === 'sequence' || truncatedImportanceSampling !== undefined;
+  const logProbsOf = async (policy: Trainer): Promise<Map<Trajectory, Float64Array>> => {
+    const values = await policy.forward(
+      all.map((trajectory) => toDatum(trajectory)),
+      signal,
+    );
+    return new Map(all.map((trajectory, i) => [trajectory, toResponse(trajectory, values[i]!)]));
+  };
+  const old = recompute ? await logProbsOf(trainer) : undefined;
+  const reference = klCoefficient > 0 && context.reference ? await logProbsOf(context.reference) : undefined;
+  const sequences = groups.map(({ group, advantages }) =>
+    group.members.flatMap(({ trajectory }, i): TrainedSequence[] => {
+      if (!trajectory.mask.includes(1)) return [];
+      const referenceLogProbs = reference?.get(trajectory);
+      return [
+        {
+          sequence: trajectory,
+          advantage: advantages[i]!,
+          oldLogProbs: old?.get(trajectory) ?? trajectory.samplerLogProbs,
+          ...(old && { samplerLogProbs: trajectory.samplerLogProbs }),
+          ...(referenceLogProbs && { referenceLogProbs }),
+        },
+      ];
+    }),
+  );
+  return { sequences, ...(old && { gap: samplerGap(all, old) }) };
+}
+
+/** Mean absolute difference of the trainer's and the sampler's log-probs over the model's tokens, nats. */
+function samplerGap(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>): number {
+  let sum = 0;
+  let tokens = 0;
+  for (const trajectory of trajectories) {
+    const values = old.get(trajectory)!;
+    for (const [t, bit] of trajectory.mask.entries()) {
+      if (bit !== 1) continue;
+      sum += Math.abs(values[t]! - trajectory.samplerLogProbs[t]!);
+      tokens++;
+    }
+  }
+  return tokens === 0 ? 0 : sum / tokens;
+}
+
+function record<P extends Problem>(context: RlContext<P>, groups: readonly AdvantagedGroup<P>[], step: number): void {
+  for (const { group, advantages } of groups) {
+    for (const [i, { trajectory, verdict, reward }] of group.members.entries()) {
+      context.sink({
+        kind: 'trajectory',
+        record: { stage: 'rl', step, split: 'train', trajectory, ...(verdict && { verdict }), reward, advantage: advantages[i]! },
+      });
+    }
+  }
+}
+
+const hasRightAnswer = ({ group }: AdvantagedGroup): boolean => group.members.some(({ verdict }) => verdict?.correct !== false);
+
+/** Numbers of a step's rollouts: rewards by part, accuracy, tools, lengths, groups. */
+export function groupMetrics<P extends Problem>(groups: readonly AdvantagedGroup<P>[]): Metrics {
+  const members = groups.flatMap(({ group }) => group.members);
+  const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);
+  const parts = new Set(members.flatMap(({ reward }) => Object.keys(reward.parts)));
+  const statistics = rolloutStatistics(members.map(({ trajectory }) => trajectory));
+  const judged = members.filter(({ verdict }) => verdict !== undefined);
+  return {
+    'reward/total': mean(members.map(({ reward }) => reward.total)),
+    ...Object.fromEntries([...parts].map((part) => [`reward/${part}`, mean(members.map(({ reward }) => reward.parts[part] ?? 0))])),
+    ...(judged.length > 0 && { 'rollout/accuracy': mean(judged.map(({ verdict }) => (verdict!.correct ? 1 : 0))) }),
+    'rollout/calls': statistics.callsPerRollout,
+    ...(Number.isFinite(statistics.toolSuccess) && { 'rollout/toolSuccess': statistics.toolSuccess }),
+    'rollout/withoutCall': statistics.withoutCall,
+    'rollout/malformed': statistics.malformed,
+    'rollout/truncated': statistics.truncated,
+    'rollout/answered': statistics.answered,
+    'rollout/turns': statistics.turnsPerRollout,
+    'rollout/tokensPerTurn': statistics.tokensPerTurn,
+    'rollout/modelTokens': statistics.modelTokensPerRollout,
+    'rollout/responseTokens': statistics.responseTokensPerRollout,
+    'rollout/entropy': statistics.entropyEstimate,
+    'rollout/lost': groups.reduce((sum, { group }) => sum + group.lost, 0),
+    'groups/zeroVariance': mean(groups.map(({ group }) => (differ(group.members.map(({ reward }) => reward.total)) ? 0 : 1))),
+    'groups/allWrong': mean(groups.map((group) => (hasRightAnswer(group) ? 0 : 1))),
+    'groups/advantageMax': groups.reduce((max, { advantages }) => Math.max(max, ...advantages), 0),
+  };
+}
+
+function updateMetrics(updates: readonly UpdateResult[]): Metrics {
+  const tokens = updates.reduce((sum, { stats }) => sum + stats.trainedTokens, 0);
+  const overTokens = (value: (update: UpdateResult) => number): number =>
+    tokens === 0 ? 0 : updates.reduce((sum, update) => sum + value(update) * update.stats.trainedTokens, 0) / tokens;
+  const mean = (value: (update: UpdateResult) => number): number =>
+    updates.length === 0 ? 0 : updates.reduce((sum, update) => sum + value(update), 0) / updates.length;
+  return {
+    'train/updates': updates.length,
+    'train/tokens': tokens,
+    'train/loss': mean((update) => update.loss),
+    'train/kl': mean((update) => update.kl),
+    'train/gradNorm': mean((update) => update.gradNorm),
+    'train/clipHigh': overTokens(({ stats }) => stats.clipHighFraction),
+    'train/clipLow': overTokens(({ stats }) => stats.clipLowFraction),
+    'train/clipDual': overTokens(({ stats }) => stats.clipFractionLower),
+    'train/policyMoved': overTokens(({ stats }) => stats.ppoKl),
+  };
+}
+
+function toolSeconds<P extends Problem>(groups: readonly AdvantagedGroup<P>[]): number {
+  let seconds = 0;
+  for (const { group } of groups)
+    for (const { trajectory } of group.members)
+      for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed') seconds += reply.seconds;
+  return seconds;
+}
