@@ -31,7 +31,8 @@ export interface SessionOptions {
 }
 
 /** Programs that run at once: `auto` is one a core, at most eight; a policy's programs are short. */
-const workersOf = ({ sandbox }: Recipe): number => (sandbox.workers === 'auto' ? Math.min(8, Math.max(1, availableParallelism())) : sandbox.workers);
+const workersOf = ({ sandbox }: Recipe): number =>
+  sandbox.workers === 'auto' ? Math.min(8, Math.max(1, availableParallelism())) : sandbox.workers;
 
 export const CODE_INTERPRETER = 'code_interpreter';
 const API_KEY = 'TINKER_API_KEY';
@@ -74,10 +75,7 @@ export class Session {
       );
     }
     const needsSandbox = recipe.tools.includes(CODE_INTERPRETER);
-    const runner = needsSandbox
-      ? await openCodeRunner({ kind: recipe.sandbox.kind, workers: workersOf(recipe) }),
-        })
-      : undefined;
+    const runner = needsSandbox ? await openCodeRunner({ kind: recipe.sandbox.kind, workers: workersOf(recipe) }) : undefined;
     try {
       for (const note of runner?.notes ?? []) warn(`sandbox: ${note}`);
       if (recipe.sandbox.kind === 'none' && runner) warn("sandbox: none. The model's code runs with your rights on this machine.");
