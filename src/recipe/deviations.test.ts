@@ -28,7 +28,7 @@ describe('deviations from the paper', () => {
     expect(deviations(recipe)).toEqual([{ path: 'rl.algorithm.clipHigh', paper: '0.28', here: '0.315' }]);
   });
 
-  it('overlook nothing of the stages and limits but what only costs time', async () => {
+  it('overlook nothing of the stages and limits but what the paper has no counterpart for', async () => {
     const { recipe } = await loadRecipe('demo', {
       set: ['rl.algorithm.truncatedImportanceSampling=2', 'rl.algorithm.oldLogProbs=trainer'],
     });

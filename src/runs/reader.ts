@@ -5,6 +5,7 @@
 import type { CheckpointRecord, EvaluationRecord, Metrics, Stage, TrajectoryRecord } from '../domain/event.js';
 import type { StopReason } from '../domain/stopReason.js';
 import type { Reason } from '../domain/verdict.js';
+import { UserError } from '../userError.js';
 import { decodeBody } from './body.js';
 import { readCheckpoints, readInfo, readStages } from './rows.js';
 import type { RunInfo, StageState } from './runInfo.js';
@@ -60,21 +61,24 @@ export interface Note {
 /** @throws UserError where the folder holds no run, or a file that is not one */
 export function openRun(folder: string): Run {
   const { db, note } = openForReading(folder);
-  return new Run(folder, db, note);
+  const info = readInfo(db);
+  if (info) return new Run(folder, info, db, note);
+  db.close();
+  throw new UserError(`The run in ${folder} never began.`, 'Start it again in the same folder.');
 }
 
 export class Run {
   readonly folder: string;
+  readonly info: RunInfo;
   /** Said where the run is of a newer version. */
   readonly note: string | undefined;
-  readonly info: RunInfo;
   readonly #db: Db;
 
-  constructor(folder: string, db: Db, note?: string) {
+  constructor(folder: string, info: RunInfo, db: Db, note?: string) {
     this.folder = folder;
-    this.note = note;
+    this.info = info;
     this.#db = db;
-    this.info = readInfo(db);
+    this.note = note;
   }
 
   stages(): StageState[] {

@@ -3,8 +3,10 @@ import type { CheckpointRecord, Stage } from '../domain/event.js';
 import type { RunInfo, StageState } from './runInfo.js';
 import type { Db } from './store.js';
 
-export function readInfo(db: Db): RunInfo {
-  return JSON.parse(db.prepare(`SELECT value FROM meta WHERE key = 'info'`).pluck().get() as string) as RunInfo;
+/** Absent where the process that made the file died before the run began. */
+export function readInfo(db: Db): RunInfo | undefined {
+  const text = db.prepare(`SELECT value FROM meta WHERE key = 'info'`).pluck().get() as string | undefined;
+  return text === undefined ? undefined : (JSON.parse(text) as RunInfo);
 }
 
 export function readStages(db: Db): StageState[] {

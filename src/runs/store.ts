@@ -77,23 +77,29 @@ export function openForWriting(folder: string, migrations: readonly string[] = M
 }
 
 /**
- * Opens the run of a folder for reading only; `note` says so where its version is newer.
+ * Opens the run of a folder for reading only. An older one is brought to this version first; `note` says so where it is newer.
  * @throws UserError where there is no run, or the file is not one
  */
-export function openForReading(folder: string): { readonly db: Db; readonly version: number; readonly note?: string } {
+export function openForReading(folder: string, migrations: readonly string[] = MIGRATIONS): { readonly db: Db; readonly note?: string } {
   const file = join(folder, RUN_FILE);
   if (!existsSync(file))
     throw new UserError(`${folder} holds no run: there is no ${RUN_FILE} in it.`, 'Name the folder that was given to --out.');
   const db = open(file, { readonly: true });
+  let version: number;
   try {
-    const version = versionOf(db, file);
-    if (version <= SCHEMA_VERSION) return { db, version };
-    const note = `${file} was written by a newer version of Toolwise (run format ${version}; this one knows ${SCHEMA_VERSION}): some of it may not be shown.`;
-    return { db, version, note };
+    version = versionOf(db, file);
   } catch (error) {
     db.close();
     throw error;
   }
+  if (version === migrations.length) return { db };
+  if (version > migrations.length) {
+    const note = `${file} was written by a newer version of Toolwise (run format ${version}; this one knows ${migrations.length}): some of it may not be shown.`;
+    return { db, note };
+  }
+  db.close();
+  closeWriter(openForWriting(folder, migrations));
+  return openForReading(folder, migrations);
 }
 
 /** Back to one plain file, which can be copied or kept on a read-only disk; stays WAL where somebody is reading. */
@@ -116,7 +122,7 @@ function open(file: string, options: Database.Options): Db {
   } catch (error) {
     const code = (error as { code?: unknown }).code;
     if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT') throw notOurs(file);
-    if (code === 'SQLITE_CANTOPEN' || code === 'SQLITE_READONLY') {
+    if (/^SQLITE_(CANTOPEN|READONLY)/.test(String(code))) {
       throw new UserError(
         `${file} cannot be opened: ${(error as Error).message}.`,
         'Check that the folder exists and that you may write to it.',

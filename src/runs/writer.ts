@@ -47,20 +47,12 @@ export class RunWriter {
    * @throws UserError where the folder holds a run already, another process writes it, or the disk is full
    */
   static create(folder: string, info: RunInfo): RunWriter {
-    return telling(folder, () => {
-      mkdirSync(join(folder, CHECKPOINTS_FOLDER), { recursive: true });
-      const release = lockFolder(folder);
-      try {
-        if (existsSync(join(folder, RUN_FILE))) {
-          throw new UserError(`${folder} holds a run already.`, 'Go on with it by --resume, or choose another folder with --out.');
-        }
-        const db = openForWriting(folder);
-        putInfo(db, folder, info);
-        return new RunWriter(folder, db, info, release);
-      } catch (error) {
-        release();
-        throw error;
-      }
+    telling(folder, () => mkdirSync(join(folder, CHECKPOINTS_FOLDER), { recursive: true }));
+    return RunWriter.#locked(folder, (db) => {
+      if (readInfo(db))
+        throw new UserError(`${folder} holds a run already.`, 'Go on with it by --resume, or choose another folder with --out.');
+      putInfo(db, folder, info);
+      return info;
     });
   }
 
@@ -69,15 +61,23 @@ export class RunWriter {
    * @throws UserError where there is no run, it is of a newer version, or another process writes it
    */
   static resume(folder: string): RunWriter {
-    if (!existsSync(join(folder, RUN_FILE))) {
-      throw new UserError(`${folder} holds no run: there is no ${RUN_FILE} in it.`, 'Name the folder that was given to --out.');
-    }
+    if (!existsSync(join(folder, RUN_FILE))) throw noRun(folder);
+    return RunWriter.#locked(folder, (db) => {
+      const info = readInfo(db);
+      if (!info) throw noRun(folder);
+      return info;
+    });
+  }
+
+  static #locked(folder: string, begin: (db: Db) => RunInfo): RunWriter {
     return telling(folder, () => {
       const release = lockFolder(folder);
+      let db: Db | undefined;
       try {
-        const db = openForWriting(folder);
-        return new RunWriter(folder, db, readInfo(db), release);
+        db = openForWriting(folder);
+        return new RunWriter(folder, db, begin(db), release);
       } catch (error) {
+        if (db) closeWriter(db);
         release();
         throw error;
       }
@@ -252,6 +252,9 @@ export class RunWriter {
   }
 }
 
+const noRun = (folder: string): UserError =>
+  new UserError(`${folder} holds no run that has begun.`, 'Name the folder that was given to --out, or start without --resume.');
+
 const now = (): string => new Date().toISOString();
 const marks = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
@@ -284,6 +287,6 @@ function pack(record: TrajectoryRecord): Waiting {
 }
 
 function putInfo(db: Db, folder: string, info: RunInfo): void {
-  db.prepare(`INSERT OR REPLACE INTO meta (key, value) VALUES ('info', ?)`).run(JSON.stringify(info));
   writeFileSync(join(folder, RECIPE_FILE), stringify(info.recipe satisfies Recipe));
+  db.prepare(`INSERT OR REPLACE INTO meta (key, value) VALUES ('info', ?)`).run(JSON.stringify(info));
 }
