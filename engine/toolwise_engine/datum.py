@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from toolwise_engine.engine_error import EngineError
+from toolwise_engine.errors import user_error
 
 
 @dataclass(slots=True)
@@ -24,15 +24,15 @@ class Datum:
     def check(self, index: int, vocabulary: int) -> None:
         """Refuses lists of unequal length and ids outside the vocabulary."""
         if not self.tokens:
-            raise EngineError(f"datum {index} has no tokens")
+            raise user_error(f"datum {index} has no tokens")
         for name in ("targets", "weights", "logprobs", "advantages"):
             values = getattr(self, name)
             if values is not None and len(values) != len(self.tokens):
-                raise EngineError(f"datum {index}: {name} has {len(values)} entries, tokens has {len(self.tokens)}")
+                raise user_error(f"datum {index}: {name} has {len(values)} entries, tokens has {len(self.tokens)}")
         for name in ("tokens", "targets"):
             values = getattr(self, name)
             if min(values) < 0 or max(values) >= vocabulary:
-                raise EngineError(f"datum {index}: {name} holds an id outside 0..{vocabulary - 1}")
+                raise user_error(f"datum {index}: {name} holds an id outside 0..{vocabulary - 1}")
 
 
 @dataclass(slots=True, frozen=True)

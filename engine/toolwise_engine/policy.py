@@ -1,82 +1,209 @@
-"""One trainable model."""
+"""One trainable model: float32 master weights, a compute copy, accumulated gradients, AdamW. Samples nothing; a snapshot of it does."""
 
 from __future__ import annotations
 
-import copy
-import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
-from transformers import AutoModelForCausalLM
+from torch import Tensor
 
+from toolwise_engine.checkpoint import WEIGHTS, load_moments, load_weights, save_checkpoint, whole_folder, write_tensors
 from toolwise_engine.datum import AdamParams, Datum
-from toolwise_engine.engine_error import EngineError
-from toolwise_engine.snapshot import Snapshot
+from toolwise_engine.errors import user_error
+from toolwise_engine.losses import NEEDS_ADVANTAGES, check_loss, loss_and_slope
+from toolwise_engine.network import Network, load_network
+from toolwise_engine.optimizer import AdamW
+from toolwise_engine.scoring import score, score_with_gradient
+from toolwise_engine.snapshot import Snapshot, load_tokenizer, put
+from toolwise_engine.stream import build_stream, split_by_size
 
 __all__ = ["AdamParams", "Datum", "Policy"]
 
+ACTIVATION_BYTES = 2 << 30
+"""What the activations kept for a backward pass may take, by estimate."""
+
 
 class Policy:
-    def __init__(self, folder: Path, dtype: str) -> None:
-        self.folder = folder
-        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=getattr(torch, dtype))
-        path = folder / "tokenizer.json"
-        self.tokenizer = Tokenizer.from_file(str(path)) if path.exists() else None
+    """`version` counts optimizer steps and travels with checkpoints. `tokens_seen` counts what went through the layers."""
+
+    def __init__(self, folder: Path, network: Network, masters: dict[str, Tensor], frozen: frozenset[str]) -> None:
+        self._folder = folder
+        self._network = network
+        self._masters = masters
+        self._trained = {name: tensor for name, tensor in masters.items() if network.part(name) not in frozen}
+        if not self._trained:
+            raise user_error("nothing to train: every part of the model is frozen")
+        for name in self._trained:
+            network.weights[name].requires_grad_(True)
+        self._optimizer = AdamW(self._trained)
+        self._gradients: dict[str, Tensor] | None = None
+        self._tokenizer = load_tokenizer(folder)
+        self._snapshot: Snapshot | None = None
         self.version = 0
-        self._accumulated = False
+        self.tokens_seen = 0
 
     @classmethod
-    def create(cls, folder: Path, dtype: str, train_unembed: bool = True, train_attn: bool = True, train_mlp: bool = True) -> Policy:
-        return cls(Path(folder), dtype)
+    def create(
+        cls, folder: Path, dtype: str, train_unembed: bool = True, train_attn: bool = True, train_mlp: bool = True, general: bool = False
+    ) -> Policy:
+        """Loads a Hugging Face folder. `general` keeps the library's own forward pass where a leaner one exists."""
+        network, masters = load_network(Path(folder), getattr(torch, dtype), general)
+        parts = {"unembed": train_unembed, "attn": train_attn, "mlp": train_mlp}
+        return cls(Path(folder), network, masters, frozenset(part for part, trained in parts.items() if not trained))
 
-    def _logprobs(self, datum: Datum) -> torch.Tensor:
-        logits = self.model(torch.tensor([datum.tokens])).logits[0].float()
-        picked = logits.log_softmax(-1).gather(1, torch.tensor(datum.targets)[:, None])[:, 0]
-        return picked * torch.tensor([float(w != 0) for w in datum.weights or [1.0] * len(datum.tokens)])
-
-    @torch.no_grad()
     def forward(self, data: list[Datum], loss_fn: str = "cross_entropy") -> list[np.ndarray]:
-        return [self._logprobs(d).numpy() for d in data]
+        """Log-probs of the targets at temperature 1, float32; 0.0 at positions of weight 0, which are not computed."""
+        check_loss(loss_fn, {})
+        self._check(data)
+        outputs = [np.zeros(len(d.tokens), dtype=np.float32) for d in data]
+        with torch.no_grad():
+            for batch in self._batches(data, keeps=1):
+                hidden, places, targets = self._hidden([data[i] for i in batch])
+                self._spread(score(self._network, hidden, targets), places, [outputs[i] for i in batch])
+        return outputs
 
     def forward_backward(self, data: list[Datum], loss_fn: str, config: dict[str, float] | None = None) -> tuple[list[np.ndarray], dict[str, float]]:
-        if loss_fn != "cross_entropy":
-            raise EngineError(f"unknown loss {loss_fn}")
-        outputs, total, count = [], 0.0, 0
-        for d in data:
-            logprobs = self._logprobs(d)
-            weights = torch.tensor(d.weights or [1.0] * len(d.tokens))
-            loss = -(weights * logprobs).sum()
-            loss.backward()
-            outputs.append(logprobs.detach().numpy())
-            total += float(loss)
-            count += int((weights != 0).sum())
-        self._accumulated = True
-        return outputs, {"loss:sum": total, "tokens:sum": float(count)}
+        """Adds the gradient of the loss summed over all tokens to what is accumulated. Returns log-probs as `forward` does, and metrics."""
+        config = config or {}
+        check_loss(loss_fn, config)
+        self._check(data)
+        if loss_fn in NEEDS_ADVANTAGES:
+            for i, d in enumerate(data):
+                if d.advantages is None or d.logprobs is None:
+                    raise user_error(f"datum {i}: {loss_fn} needs logprobs and advantages")
+        outputs = [np.zeros(len(d.tokens), dtype=np.float32) for d in data]
+        totals = {"loss:sum": 0.0, "tokens:sum": 0.0}
+        try:
+            for batch in self._batches(data, keeps=self._network.shape.layers):
+                self._backward([data[i] for i in batch], [outputs[i] for i in batch], loss_fn, config, totals)
+        except BaseException:
+            self._clear()
+            raise
+        return outputs, totals
 
-    @torch.no_grad()
     def optim_step(self, adam: AdamParams) -> dict[str, float]:
-        if not self._accumulated:
-            raise EngineError("optim_step without a gradient: call forward_backward first")
-        norm = torch.nn.utils.get_total_norm([p.grad for p in self.model.parameters()])
-        for p in self.model.parameters():
-            p.sub_(p.grad, alpha=adam.learning_rate)
-            p.grad = None
-        self._accumulated = False
+        """One AdamW update with the accumulated gradient, which is cleared, also where the update is refused."""
+        if self._gradients is None:
+            raise user_error("optim_step without a gradient: call forward_backward first")
+        try:
+            norm = self._optimizer.step(self._gradients, adam)
+        finally:
+            self._clear()
+        put(self._trained, {name: self._network.weights[name].detach() for name in self._trained})
         self.version += 1
-        return {"grad_norm": float(norm), "learning_rate": adam.learning_rate}
+        self._snapshot = None
+        return {"grad_norm": norm, "learning_rate": adam.learning_rate}
 
     def snapshot(self) -> Snapshot:
-        return Snapshot(copy.deepcopy(self.model), self.version, self.tokenizer)
+        """A frozen copy for sampling; the same one until the weights change."""
+        if self._snapshot is None:
+            self._snapshot = Snapshot(self._network.copy(), self.version, self._tokenizer)
+        return self._snapshot
 
     def save(self, folder: Path, optimizer: bool) -> None:
-        self.model.save_pretrained(folder)
-        (folder / "state.json").write_text(json.dumps({"version": self.version}))
+        """Writes a checkpoint folder, atomically: weights in float32 and, if asked, the optimizer's state."""
+        public = self._network.to_public
+        moments = None
+        if optimizer:
+            steps, first, second = self._optimizer.state()
+            moments = (steps, public(first), public(second))
+        save_checkpoint(Path(folder), public(self._masters), moments, {"version": self.version})
 
     def load(self, folder: Path, optimizer: bool) -> None:
-        self.model = AutoModelForCausalLM.from_pretrained(folder, dtype=self.model.dtype)
-        self.version = json.loads((folder / "state.json").read_text())["version"]
+        """Takes weights and version from a checkpoint; the optimizer's state too if asked, else it starts anew."""
+        public, state = load_weights(Path(folder))
+        masters = self._network.from_public(public)
+        wrong = [n for n, t in self._masters.items() if n not in masters or masters[n].shape != t.shape]
+        if wrong:
+            raise user_error(f"the checkpoint is of another model: {wrong[0]} does not fit")
+        moments = load_moments(Path(folder), state) if optimizer else (0, {}, {})
+        put(masters, {n: t.detach() for n, t in self._masters.items()})
+        put(self._masters, {n: t.detach() for n, t in self._network.weights.items()})
+        steps, first, second = moments
+        self._optimizer.restore(steps, self._network.from_public(first), self._network.from_public(second))
+        self._clear()
+        self._snapshot = None
+        self.version = state["version"]
 
     def export(self, folder: Path) -> None:
-        self.model.save_pretrained(folder)
+        """Writes a plain Hugging Face folder in compute precision: the source folder's files with these weights."""
+        with whole_folder(Path(folder)) as staging:
+            for path in self._folder.iterdir():
+                if path.is_file() and path.suffix not in (".safetensors", ".bin", ".gguf", ".pt", ".pth") and not path.name.endswith(".index.json"):
+                    shutil.copyfile(path, staging / path.name)
+            write_tensors(staging / WEIGHTS, self._network.to_public(self._network.weights))
+
+    # The passes
+
+    def _check(self, data: list[Datum]) -> None:
+        if not data:
+            raise user_error("no data")
+        limit = self._network.shape.max_context
+        for i, d in enumerate(data):
+            d.check(i, self._network.shape.vocabulary)
+            if len(d.tokens) > limit:
+                raise user_error(f"datum {i} has {len(d.tokens)} tokens; the model takes {limit}")
+
+    def _batches(self, data: list[Datum], keeps: int) -> list[list[int]]:
+        """Micro-batches by the memory of a pass that keeps the activations of `keeps` layers."""
+        s = self._network.shape
+        width = 10 * s.hidden + 3 * (s.heads + 2 * s.key_heads) * s.head_dim + 5 * s.feed_forward
+        per_token = width * self._network.dtype.itemsize * keeps
+        return split_by_size([d.tokens for d in data], max(256, ACTIVATION_BYTES // per_token))
+
+    def _hidden(self, data: list[Datum]) -> tuple[Tensor, list[np.ndarray], Tensor]:
+        """Final hidden states before the targets that count, all data after one another; their positions in each datum; the targets."""
+        stream = build_stream([d.tokens for d in data], self._network.dtype)
+        self.tokens_seen += len(stream.ids)
+        places = [np.arange(len(d.tokens)) if d.weights is None else np.flatnonzero(np.asarray(d.weights)) for d in data]
+        rows = torch.cat([source[torch.from_numpy(at)] for source, at in zip(stream.sources, places, strict=True)])
+        targets = torch.from_numpy(np.concatenate([np.asarray(d.targets, dtype=np.int64)[at] for d, at in zip(data, places, strict=True)]))
+        hidden = self._network.hidden(stream.ids, stream.positions, stream)
+        return hidden.index_select(0, rows), places, targets
+
+    def _spread(self, logprobs: Tensor, places: list[np.ndarray], outputs: list[np.ndarray]) -> None:
+        begin, values = 0, logprobs.numpy()
+        for at, output in zip(places, outputs, strict=True):
+            output[at] = values[begin : begin + len(at)]
+            begin += len(at)
+
+    def _backward(self, data: list[Datum], outputs: list[np.ndarray], loss_fn: str, config: dict[str, float], totals: dict[str, float]) -> None:
+        network = self._network
+        hidden, places, targets = self._hidden(data)
+
+        def column(name: str, default: float) -> Tensor:
+            lists = [getattr(d, name) for d in data]
+            rows = [np.full(len(at), default) if v is None else np.asarray(v, dtype=np.float32)[at] for v, at in zip(lists, places, strict=True)]
+            return torch.from_numpy(np.concatenate(rows).astype(np.float32))
+
+        weights, old, advantages = column("weights", 1.0), column("logprobs", 0.0), column("advantages", 0.0)
+
+        def slope(logprobs: Tensor, rows: slice) -> Tensor:
+            loss, steep = loss_and_slope(loss_fn, config, logprobs, weights[rows], old[rows], advantages[rows])
+            totals["loss:sum"] += float(loss.double().sum())
+            return steep
+
+        gradients = self._accumulated()
+        logprobs, pull = score_with_gradient(
+            network, hidden.detach(), targets, slope, gradients.get(network.head), gradients.get(network.head_bias or "")
+        )
+        totals["tokens:sum"] += len(targets)
+        self._spread(logprobs, places, outputs)
+        hidden.backward(pull)
+        for name, gradient in gradients.items():
+            weight = network.weights[name]
+            if weight.grad is not None:
+                gradient.add_(weight.grad)
+                weight.grad = None
+
+    def _accumulated(self) -> dict[str, Tensor]:
+        if self._gradients is None:
+            self._gradients = {name: torch.zeros_like(tensor, requires_grad=False) for name, tensor in self._trained.items()}
+        return self._gradients
+
+    def _clear(self) -> None:
+        self._gradients = None
+        for name in self._trained:
+            self._network.weights[name].grad = None

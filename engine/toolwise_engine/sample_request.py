@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from toolwise_engine.engine_error import EngineError
+    from toolwise_engine.errors import EngineError
     from toolwise_engine.snapshot import Snapshot
 
 

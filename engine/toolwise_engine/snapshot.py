@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import torch
+from tokenizers import Tokenizer
+
+from toolwise_engine.checkpoint import load_weights
+from toolwise_engine.network import Network, load_network
 
 
 @dataclass(eq=False)
 class Snapshot:
-    """Weights in compute precision with the policy version they were taken at and the text tokenizer (for stop strings)."""
+    """Weights in compute precision, the policy version they were taken at, and the text tokenizer (only stop strings need it)."""
 
-    network: Any
+    network: Network
     version: int
-    tokenizer: Any | None
+    tokenizer: Tokenizer | None
 
     @classmethod
     def load(cls, folder: Path, dtype: str, checkpoint: Path | None = None) -> Snapshot:
-        """The untouched weights of a model folder, or those of a checkpoint that `Policy.save` wrote for that model."""
-        from toolwise_engine.policy import Policy
-
-        policy = Policy.create(folder, dtype)
+        """The untouched weights of a model folder (version 0), or those of a checkpoint that a policy of this model saved."""
+        network, masters = load_network(Path(folder), getattr(torch, dtype))
+        version = 0
         if checkpoint is not None:
-            policy.load(checkpoint, optimizer=False)
-        return policy.snapshot()
+            public, state = load_weights(Path(checkpoint))
+            put(network.from_public(public), masters)
+            put(masters, network.weights)
+            version = state["version"]
+        return cls(network, version, load_tokenizer(Path(folder)))
+
+
+@torch.no_grad()
+def put(source: dict[str, torch.Tensor], target: dict[str, torch.Tensor]) -> None:
+    """Copies tensors in place, by name; precision is converted."""
+    for name, tensor in target.items():
+        if tensor is not source[name]:
+            tensor.copy_(source[name])
+
+
+def load_tokenizer(folder: Path) -> Tokenizer | None:
+    """The folder's tokenizer.json, where it has one."""
+    path = folder / "tokenizer.json"
+    return Tokenizer.from_file(str(path)) if path.exists() else None

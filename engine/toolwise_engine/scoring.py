@@ -1,0 +1,57 @@
+"""Log-probs of chosen tokens through the vocabulary head, a few hundred rows at a time, with the gradient in the same pass.
+
+Only rows that carry loss come here: the head of a small model costs as much as all its layers.
+"""
+
+from __future__ import annotations
+
+from typing import Callable
+
+import torch
+from torch import Tensor
+
+from toolwise_engine.network import Network
+
+HEAD_BYTES = 128 << 20
+"""Float32 logits held at once."""
+
+
+def _chunk(network: Network) -> int:
+    return max(16, HEAD_BYTES // (4 * network.shape.vocabulary))
+
+
+@torch.no_grad()
+def score(network: Network, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Float32 log-probs [M] of `targets` [M] given the hidden states [M, hidden] before them."""
+    pieces = []
+    for rows, wanted in zip(hidden.split(_chunk(network)), targets.split(_chunk(network)), strict=True):
+        logits = network.logits(rows).float()
+        pieces.append(logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(-1))
+    return torch.cat(pieces) if pieces else torch.empty(0)
+
+
+@torch.no_grad()
+def score_with_gradient(
+    network: Network, hidden: Tensor, targets: Tensor, slope: Callable[[Tensor, slice], Tensor], head_gradient: Tensor | None, bias_gradient: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Log-probs [M] and the gradient of the summed loss in `hidden` [M, hidden].
+
+    `slope(logprobs, rows)` gives d loss / d log-prob of these rows. The head's own gradient is added to `head_gradient` (float32), if given.
+    """
+    logprobs, gradients = torch.empty(len(targets)), torch.empty_like(hidden)
+    weight, size = network.weights[network.head], _chunk(network)
+    for begin in range(0, len(targets), size):
+        rows = slice(begin, min(begin + size, len(targets)))
+        states, wanted = hidden[rows], targets[rows, None]
+        logits = network.logits(states).float()
+        mass = logits.logsumexp(-1, keepdim=True)
+        logprobs[rows] = (logits.gather(1, wanted) - mass)[:, 0]
+        steep = slope(logprobs[rows], rows)[:, None]
+        pull = logits.sub_(mass).exp_().mul_(-steep).scatter_add_(1, wanted, steep)
+        if bias_gradient is not None:
+            bias_gradient.add_(pull.sum(0))
+        pull = pull.to(hidden.dtype)
+        torch.mm(pull, weight, out=gradients[rows])
+        if head_gradient is not None:
+            head_gradient.add_(pull.t() @ states)
+    return logprobs, gradients
