@@ -37,17 +37,29 @@ function holdsNaN(value: unknown): boolean {
   return value === 'NaN';
 }
 
-export function agrees(actual: unknown, expected: unknown, tolerance: Tolerance): boolean {
-  const wanted = asNumber(expected);
+/** Values that a model wrote: no further keys are allowed in them. */
+const WHOLE: ReadonlySet<string> = new Set(['argumentsValue', 'executedArguments']);
+
+export function agrees(actual: unknown, expected: unknown, tolerance: Tolerance, whole = false): boolean {
+  const wanted = whole && typeof expected === 'string' ? undefined : asNumber(expected);
   const given = asNumber(actual);
   if (wanted !== undefined && given !== undefined) return near(given, wanted, tolerance);
   if (Array.isArray(expected)) {
-    return Array.isArray(actual) && actual.length === expected.length && expected.every((item, i) => agrees(actual[i], item, tolerance));
+    return (
+      Array.isArray(actual) && actual.length === expected.length && expected.every((item, i) => agrees(actual[i], item, tolerance, whole))
+    );
   }
   if (isRecord(expected)) {
     if (!isRecord(actual)) return false;
+    if (whole) {
+      const keys = Object.keys(expected);
+      return (
+        keys.length === Object.keys(actual).length &&
+        keys.every((key) => Object.hasOwn(actual, key) && agrees(actual[key], expected[key], tolerance, true))
+      );
+    }
     if ('throws' in expected) return typeof actual.throws === 'string';
-    return Object.entries(expected).every(([key, item]) => NOT_COMPARED.has(key) || agrees(actual[key], item, tolerance));
+    return Object.entries(expected).every(([key, item]) => NOT_COMPARED.has(key) || agrees(actual[key], item, tolerance, WHOLE.has(key)));
   }
   return actual === expected;
 }

@@ -45,6 +45,8 @@ export async function toolAgentLoop(inputs: Inputs): Promise<unknown> {
   const results = list(inputs, 'toolResults').map(String);
   const limits = {
     response: number(inputs, 'responseLength'),
+    /** Generation stops at prompt and response together; what then exceeds the response's own limit is cut off at the end. */
+    context: number(inputs, 'promptLength') + number(inputs, 'responseLength'),
     assistantTurns: number(inputs, 'maxAssistantTurns'),
     userTurns: number(inputs, 'maxUserTurns'),
     calls: number(inputs, 'maxParallelCalls'),
@@ -73,11 +75,11 @@ export async function toolAgentLoop(inputs: Inputs): Promise<unknown> {
   let userTurns = 0;
   let malformedInARow = 0;
   for (const turn of turns) {
-    const written = Array.from(turn).slice(0, limits.response - tokens.length);
+    const written = Array.from(turn).slice(0, Math.max(0, limits.context - PROMPT.length - tokens.length));
     append(written, 1);
     assistantTurns++;
     if (tokens.length >= limits.response || assistantTurns >= limits.assistantTurns || userTurns >= limits.userTurns) break;
-    const calls = admitted(parseTurn(turn).filter(isCall), limits.calls);
+    const calls = admitted(parseTurn(written.join('')).filter(isCall), limits.calls);
     if (calls.length === 0) break;
     malformedInARow = calls.some((call) => call.kind === 'call') ? 0 : malformedInARow + 1;
     if (malformedInARow >= MALFORMED_IN_A_ROW) break;
@@ -88,16 +90,13 @@ export async function toolAgentLoop(inputs: Inputs): Promise<unknown> {
     append(read, 0);
     userTurns++;
   }
-  return {
-    response: tokens.join(''),
-    responseMask: mask.join(''),
-    numTurns: userTurns + assistantTurns + 1,
-    executedArguments,
-    prompt: 'S[q]A:',
-  };
+  const response = tokens.slice(0, limits.response).join('');
+  const responseMask = mask.slice(0, limits.response).join('');
+  return { response, responseMask, numTurns: userTurns + assistantTurns + 1, executedArguments, prompt: PROMPT };
 }
 
 const MALFORMED_IN_A_ROW = 3;
+const PROMPT = 'S[q]A:';
 
 /** The first `limit` calls that can be read, and all that cannot, in order. */
 function admitted(calls: readonly CallLike[], limit: number): CallLike[] {
