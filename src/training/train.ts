@@ -55,6 +55,8 @@ export interface TrainOptions<P extends Problem = Problem> {
   readonly log?: (line: string, level?: 'info' | 'warning') => void;
   /** How far the present work is: rollouts of a step, of an evaluation. */
   readonly onProgress?: (what: string, done: number, all: number) => void;
+  /** Told where the run is kept, as soon as that is settled. */
+  readonly onFolder?: (folder: string) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -103,6 +105,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
           extra: session.machine(),
         });
     if (options.resume && options.acceptChanges) writer.updateInfo({ recipe }, 'resumed with a changed recipe');
+    options.onFolder?.(folder);
     const sink = broadcast(writer.sink, options.onEvent ?? (() => undefined));
     const run = new TrainingRun({
       recipe,
