@@ -1,0 +1,155 @@
+"""Keys and values of many rows that begin alike: the common prefix stored once, the rest of each row in a slot.
+
+The first `live` slots belong to rows that are being decoded, in order; those after them keep what finished rows left, so that a prompt
+which continues one of them need not be computed again. Decides nothing about who is admitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from toolwise_engine.attention import attend_with_mass, merge
+from toolwise_engine.network import Network
+
+
+class PrefixCache:
+    """kv: [layers, keys and values, slots, key heads, capacity, dim]. `kept[i]`: the tokens (after the prefix) slot live + i holds."""
+
+    def __init__(self, network: Network, prefix: list[int]) -> None:
+        s = network.shape
+        self.prefix = prefix
+        self.live = 0
+        self.kept: list[list[int]] = []
+        self._shape = s
+        self.kv = torch.zeros(s.layers, 2, 0, s.key_heads, 0, s.head_dim, dtype=network.dtype)
+        self.prefix_kv = torch.empty(s.layers, 2, s.key_heads, len(prefix), s.head_dim, dtype=network.dtype)
+        if prefix:
+            network.hidden(torch.tensor(prefix), torch.arange(len(prefix)), _PrefixAttention(self.prefix_kv))
+
+    @property
+    def slots(self) -> int:
+        """Slots allocated."""
+        return self.kv.shape[2]
+
+    @property
+    def capacity(self) -> int:
+        """Tokens a slot holds."""
+        return self.kv.shape[4]
+
+    def bytes_for(self, slots: int, capacity: int) -> int:
+        """Memory of the slots, were they that many and that long."""
+        s = self._shape
+        return s.layers * 2 * slots * s.key_heads * capacity * s.head_dim * self.kv.element_size()
+
+    def reserve(self, slots: int, capacity: int) -> None:
+        """Makes room for at least `slots` rows of `capacity` tokens."""
+        if slots <= self.slots and capacity <= self.capacity:
+            return
+        slots = self.slots if slots <= self.slots else -(-slots // 8) * 8
+        capacity = self.capacity if capacity <= self.capacity else -(-(capacity + capacity // 4) // 64) * 64
+        s = self._shape
+        grown = torch.zeros(s.layers, 2, slots, s.key_heads, capacity, s.head_dim, dtype=self.kv.dtype)
+        grown[:, :, : self.slots, :, : self.capacity] = self.kv
+        self.kv = grown
+
+    def move(self, moves: list[tuple[int, int]], length: int) -> None:
+        """Copies the first `length` tokens of slots, all at once: (from, to) pairs."""
+        moves = [(a, b) for a, b in moves if a != b]
+        if moves and length:
+            source, target = (torch.tensor(column) for column in zip(*moves, strict=True))
+            self.kv[:, :, target, :, :length] = self.kv[:, :, source, :, :length]
+
+    def swap(self, first: int, second: int, length: int) -> None:
+        """Exchanges two slots, up to `length` tokens."""
+        self.move([(first, second), (second, first)], length)
+
+
+class _PrefixAttention:
+    """Causal attention over one sequence, whose keys and values it writes down."""
+
+    def __init__(self, kv: Tensor) -> None:
+        self._kv = kv
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+        q, k, v = (x.transpose(0, 1)[None] for x in (query, key, value))
+        self._kv[layer, 0], self._kv[layer, 1] = k[0], v[0]
+        out = F.scaled_dot_product_attention(q, k, v, is_causal=True, scale=scale, enable_gqa=q.shape[1] != k.shape[1])
+        return out[0].transpose(0, 1).reshape(len(query), -1)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Rows of one cache in the stream: `begin` is the first of their `tokens`; with one token a row nothing is padded (`padded` None)."""
+
+    cache: PrefixCache
+    first: int
+    rows: int
+    begin: int
+    tokens: int
+    queries: int
+    keys: int
+    written: Tensor
+    mask: Tensor
+    padded: Tensor | None
+
+
+class CachedAttention:
+    """New tokens of rows in caches: writes their keys and values, then attends to the prefix and to the row's own tokens."""
+
+    def __init__(self) -> None:
+        self._parts: list[_Part] = []
+        self._ids: list[int] = []
+        self._positions: list[Tensor] = []
+
+    def add(self, cache: PrefixCache, first: int, starts: list[int], chunks: list[list[int]]) -> None:
+        """Appends rows in the slots from `first` on: each brings a chunk of tokens after the `starts` own tokens its slot holds."""
+        rows, heads = len(chunks), cache._shape.key_heads
+        lengths, begun = torch.tensor([len(c) for c in chunks]), torch.tensor(starts)
+        queries = int(lengths.max())
+        keys = int((lengths + begun).max())
+        own = begun[:, None] + torch.arange(queries)
+        real = torch.arange(queries) < lengths[:, None]
+        padded = None if bool(real.all()) and queries == 1 else real.flatten().nonzero()[:, 0]
+        slot = (first + torch.arange(rows))[:, None].expand(rows, queries)
+        at, slot = own[real], slot[real]
+        written = ((slot[:, None] * heads + torch.arange(heads)) * cache.capacity + at[:, None]).flatten()
+        mask = torch.where(torch.arange(keys) <= own[..., None], 0.0, float("-inf")).to(cache.kv.dtype)
+        groups = cache._shape.heads // heads
+        mask = mask[:, None, None].expand(rows, 1, groups, queries, keys).reshape(rows, 1, groups * queries, keys)
+        self._parts.append(_Part(cache, first, rows, len(self._ids), int(lengths.sum()), queries, keys, written, mask, padded))
+        self._ids.extend(token for chunk in chunks for token in chunk)
+        self._positions.append(at + len(cache.prefix))
+
+    def run(self, network: Network) -> Tensor:
+        """Final hidden states of all tokens added, in order."""
+        return network.hidden(torch.tensor(self._ids), torch.cat(self._positions), self)
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+        outputs = [self._attend(part, layer, query, key, value, scale) for part in self._parts]
+        return outputs[0] if len(outputs) == 1 else torch.cat(outputs)
+
+    def _attend(self, part: _Part, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+        cache, (heads, dim), key_heads = part.cache, query.shape[1:], key.shape[1]
+        span = slice(part.begin, part.begin + part.tokens)
+        keys, values = cache.kv[layer, 0], cache.kv[layer, 1]
+        keys.view(-1, dim).index_copy_(0, part.written, key[span].reshape(-1, dim))
+        values.view(-1, dim).index_copy_(0, part.written, value[span].reshape(-1, dim))
+        rows, length, groups = part.rows, part.queries, heads // key_heads
+        q = query[span]
+        if part.padded is not None:
+            q = q.new_zeros(rows * length, heads, dim).index_copy_(0, part.padded, q)
+        q = q.reshape(rows, length, key_heads, groups, dim).permute(0, 2, 3, 1, 4).reshape(rows, key_heads, groups * length, dim)
+        slots = slice(part.first, part.first + rows)
+        out, mass = attend_with_mass(q, keys[slots, :, : part.keys], values[slots, :, : part.keys], part.mask, scale)
+        if cache.prefix:
+            shared = q.transpose(0, 1).reshape(1, key_heads, rows * groups * length, dim)
+            before, before_mass = attend_with_mass(shared, cache.prefix_kv[layer, 0][None], cache.prefix_kv[layer, 1][None], None, scale)
+            before = before.view(key_heads, rows, groups * length, dim).transpose(0, 1)
+            before_mass = before_mass.view(key_heads, rows, groups * length).transpose(0, 1)
+            out = merge(before, before_mass, out, mass)
+        out = out.view(rows, key_heads, groups, length, dim).permute(0, 3, 1, 2, 4).reshape(rows * length, heads * dim)
+        return out if part.padded is None else out.index_select(0, part.padded)
