@@ -3,6 +3,9 @@ import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** Locks of this process: an old file may hold our process id by chance. */
+const held = new Set<string>();
+
 /** Runs `work` while holding `<folder>/<name>.lock`; waits while another living process holds it, and says so once. */
 export async function withLock<T>(folder: string, name: string, log: (line: string) => void, work: () => Promise<T>): Promise<T> {
   mkdirSync(folder, { recursive: true });
@@ -15,6 +18,7 @@ export async function withLock<T>(folder: string, name: string, log: (line: stri
   try {
     return await work();
   } finally {
+    held.delete(file);
     unlinkSync(file);
   }
 }
@@ -22,13 +26,14 @@ export async function withLock<T>(folder: string, name: string, log: (line: stri
 function take(file: string): boolean {
   try {
     writeFileSync(file, String(process.pid), { flag: 'wx' });
+    held.add(file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   try {
     const owner = Number(readFileSync(file, 'utf8'));
-    if (owner > 0 && isAlive(owner) && owner !== process.pid) return false;
+    if (owner === process.pid ? held.has(file) : owner > 0 && isAlive(owner)) return false;
     unlinkSync(file);
   } catch {
     // The owner has just let go of it.
