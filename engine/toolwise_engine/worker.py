@@ -46,6 +46,13 @@ class Sampling:
     session_id: str | None
 
 
+class Step:
+    """The generator's turn."""
+
+
+STEP = Step()
+
+
 class Worker:
     """Give it work with `submit`; results come through `Futures`."""
 
@@ -80,20 +87,27 @@ class Worker:
     def _run(self) -> None:
         torch.set_num_threads(self._threads)
         while True:
-            try:
-                item = self._inbox.get_nowait() if self._settled or self.generator.has_work() else self._inbox.get()
-            except queue.Empty:
-                if self.generator.has_work():
-                    self._step()
-                self._flush()
-                continue
+            item = self._next()
             if item is None:
                 return
-            if isinstance(item, Sampling):
-                self._begin(item)
-            else:
+            if isinstance(item, Operation):
                 self._operate(item)
                 self._flush()
+            elif isinstance(item, Sampling):
+                self._begin(item)
+            else:
+                self._step()
+                self._flush()
+
+    def _next(self) -> Operation | Sampling | Step | None:
+        """What came first, else a step of the generator, else whatever comes next; None is the end."""
+        try:
+            return self._inbox.get_nowait()
+        except queue.Empty:
+            pass
+        if self._settled:
+            self._flush()
+        return STEP if self.generator.has_work() else self._inbox.get()
 
     def _operate(self, operation: Operation) -> None:
         try:
