@@ -32,7 +32,7 @@ export class ChatFormat implements TokenCodec {
   readonly #closing: readonly number[];
   readonly #stops: ReadonlySet<number>;
   readonly #toolPieces = new Map<number, Pieces>();
-  readonly #special: RegExp | undefined;
+  readonly #control: RegExp | undefined;
 
   private constructor(
     tokenizer: Tokenizer,
@@ -53,7 +53,7 @@ export class ChatFormat implements TokenCodec {
     this.#stops = new Set(this.stopTokenIds);
     this.opensThinking = traits.opensThinking;
     this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits)];
-    this.#special = tokenizer.specialTokens.length === 0 ? undefined : alternatives(tokenizer.specialTokens);
+    this.#control = tokenizer.controlTokens.length === 0 ? undefined : alternatives(tokenizer.controlTokens);
   }
 
   /** @throws UserError when the folder lacks a tokenizer or a usable chat template. */
@@ -89,7 +89,7 @@ export class ChatFormat implements TokenCodec {
 
   /**
    * Everything between the end-of-turn token that the model sampled and its next content: the rest of the turn's end, the replies, the
-   * header of the next turn. Special tokens written out in a reply are broken up first (`neutralise`).
+   * header of the next turn. Control tokens written out in a reply are broken up first (`neutralise`).
    */
   continuation(replies: readonly string[]): number[] {
     return this.encode(this.continuationText(replies));
@@ -107,9 +107,9 @@ export class ChatFormat implements TokenCodec {
     return [...this.#closing];
   }
 
-  /** Breaks up special tokens that stand in a text from outside, so that a tool's output cannot end its own message. */
+  /** Breaks up control tokens written out in a text from outside, so that a tool's output cannot end its own message. */
   neutralise(text: string): string {
-    return this.#special === undefined ? text : text.replace(this.#special, (token) => `${token[0]} ${token.slice(1)}`);
+    return this.#control === undefined ? text : text.replace(this.#control, (token) => `${token[0]} ${token.slice(1)}`);
   }
 
   /**
@@ -138,7 +138,7 @@ export class ChatFormat implements TokenCodec {
         continue;
       }
       if (!open) push(this.#between(between), 0);
-      const content = contentOf(message);
+      const content = this.#contentOf(message);
       push(this.encode(this.opensThinking ? content.replace(/^\s*<think>\n?/, '') : content), 1);
       push(this.#closing, 1);
       between = [];
@@ -179,7 +179,7 @@ export class ChatFormat implements TokenCodec {
       flush();
       out.push(
         message.role === 'assistant'
-          ? { role: 'assistant', content: contentOf(message) }
+          ? { role: 'assistant', content: this.#contentOf(message) }
           : {
               role: message.role,
               content: message.content,
@@ -188,13 +188,15 @@ export class ChatFormat implements TokenCodec {
       );
     }
     flush();
-    return out;
+    return this.#traits.hasSystemRole ? out : intoQuestion(out);
   }
-}
 
-/** The assistant's text with its calls as the model writes them. */
-function contentOf(message: Extract<Message, { role: 'assistant' }>): string {
-  return [...(message.content === '' ? [] : [message.content]), ...(message.toolCalls ?? []).map(writeCall)].join('\n');
+  /** The assistant's text with its calls as the model writes them. */
+  #contentOf({ content, toolCalls = [] }: Extract<Message, { role: 'assistant' }>): string {
+    if (toolCalls.length === 0) return content;
+    const calls = this.#traits.writeCalls(toolCalls) ?? toolCalls.map((call) => `\n${writeCall(call)}`).join('');
+    return content === '' ? calls.replace(/^\n/, '') : content + calls;
+  }
 }
 
 function withToolList(messages: readonly Message[], tools: readonly ToolDescription[]): Message[] {
@@ -206,6 +208,7 @@ function withToolList(messages: readonly Message[], tools: readonly ToolDescript
 
 function placementNotes(asked: ToolPlacement, placed: ToolPlacement, traits: TemplateTraits): string[] {
   const notes: string[] = [];
+  if (!traits.hasSystemRole) notes.push('The chat template has no system role: the system text opens the first user message.');
   if (asked === 'auto' && placed === 'system') {
     notes.push('The chat template does not print tools: a short description of them goes into the system message.');
   }
@@ -213,6 +216,14 @@ function placementNotes(asked: ToolPlacement, placed: ToolPlacement, traits: Tem
     notes.push('The chat template has no role for tool results: they go into a user message as <tool_response>.');
   }
   return notes;
+}
+
+/** For templates without a system role: its text opens the first user message. */
+function intoQuestion(messages: readonly TemplateMessage[]): TemplateMessage[] {
+  const [first, second, ...rest] = messages;
+  if (first?.role !== 'system') return [...messages];
+  if (second?.role !== 'user') return [{ role: 'user', content: first.content }, ...messages.slice(1)];
+  return [{ role: 'user', content: `${first.content}\n\n${second.content}` }, ...rest];
 }
 
 /** @throws UserError when the template does not print each mark once, in order. */

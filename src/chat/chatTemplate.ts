@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Template } from '@huggingface/jinja';
-import type { Message } from '../domain/message.js';
+import type { ToolCall } from '../domain/message.js';
 import type { ToolDescription } from '../tools/jsonSchema.js';
 import { UserError } from '../userError.js';
 import { readJson, type Tokenizer } from './tokenizer.js';
@@ -60,7 +60,13 @@ export class ChatTemplate {
 }
 
 /** A message as templates see it; any role, so that unknown ones can be tried. */
-export type TemplateMessage = { readonly role: Message['role'] | (string & {}); readonly content: string; readonly name?: string };
+export interface TemplateMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly name?: string;
+  /** As OpenAI's, but with arguments as an object. */
+  readonly tool_calls?: readonly { readonly type: string; readonly function: ToolCall }[];
+}
 
 /** A template is a text, or a list by name. */
 function pick(value: unknown): string | undefined {

@@ -2,8 +2,10 @@
  * What a chat template does, found by rendering small conversations: how it ends a turn, whether it knows tools and the tool role, and
  * whether a longer conversation begins with the text of the shorter one. Does not tokenise beyond finding the end-of-turn token.
  */
+import type { ToolCall } from '../domain/message.js';
 import { UserError } from '../userError.js';
 import type { ChatTemplate, TemplateMessage } from './chatTemplate.js';
+import { parseTurn } from './parseTurn.js';
 import type { Tokenizer } from './tokenizer.js';
 
 export interface TemplateTraits {
@@ -11,6 +13,8 @@ export interface TemplateTraits {
   readonly turnEnd: string;
   readonly describesTools: boolean;
   readonly hasToolRole: boolean;
+  /** False where the template refuses system messages; one that leaves them out on purpose has the role. */
+  readonly hasSystemRole: boolean;
   /** Whether the header of a turn already opens the thinking. */
   readonly opensThinking: boolean;
   /** Whether a longer conversation begins with the text of the shorter one, thinking included. */
@@ -18,6 +22,8 @@ export interface TemplateTraits {
   readonly notes: readonly string[];
   /** The text after the end-of-turn token when these messages follow, up to where the assistant writes again. */
   afterTurn(messages: readonly TemplateMessage[]): string;
+  /** Calls as they follow a turn's content, in the form that the template writes and we read; undefined where it writes another. */
+  writeCalls(calls: readonly ToolCall[]): string | undefined;
 }
 
 const QUESTION: TemplateMessage = { role: 'user', content: 'QuestionMark' };
@@ -39,10 +45,12 @@ export function inspectTemplate(template: ChatTemplate, tokenizer: Tokenizer): T
     turnEnd,
     describesTools: printsTools(template),
     hasToolRole,
+    hasSystemRole: template.tryRender([{ role: 'system', content: 'SystemMark' }, QUESTION], true) !== undefined,
     opensThinking: template.render([QUESTION], true).trimEnd().endsWith('<think>'),
     prefixPreserving: preserving.ok,
     notes,
     afterTurn,
+    writeCalls: callWriter(template, turnEnd),
   };
 }
 
@@ -79,7 +87,7 @@ function findTurnEnd(template: ChatTemplate, tokenizer: Tokenizer, notes: string
 
 function printsTools(template: ChatTemplate): boolean {
   const probe = { name: 'tool_probe', description: 'DescriptionMark', parameters: { type: 'object', properties: {} } };
-  const rendered = template.tryRender([{ role: 'system', content: 'SystemMark' }, QUESTION], true, [probe]);
+  const rendered = template.tryRender([QUESTION], true, [probe]);
   return rendered?.includes('tool_probe') ?? false;
 }
 
@@ -92,7 +100,29 @@ function knowsToolRole(template: ChatTemplate): boolean {
   return withRole('zzrole')?.replace('zzrole', 'tool') !== tool;
 }
 
-/** Two calls and their results, with thinking before each: are our own tokens what the template would print? */
+/** The template's own way to write calls, where it is one that `parseTurn` reads. */
+function callWriter(template: ChatTemplate, turnEnd: string): TemplateTraits['writeCalls'] {
+  const write = (calls: readonly ToolCall[]): string | undefined => {
+    const tool_calls = calls.map((call) => ({ type: 'function', function: call }));
+    const rendered = template.tryRender([QUESTION, { role: 'assistant', content: TURN, tool_calls }], false);
+    const at = rendered?.indexOf(TURN) ?? -1;
+    if (rendered === undefined || at === -1) return undefined;
+    const end = rendered.lastIndexOf(turnEnd);
+    return end < at ? undefined : rendered.slice(at + TURN.length, end);
+  };
+  const probe: ToolCall = { name: 'tool_probe', arguments: { text: 'say "1"\n<2>', number: 3 } };
+  const read = parseTurn(write([probe]) ?? '');
+  const [call] = read;
+  const readable =
+    read.length === 1 &&
+    call?.kind === 'call' &&
+    call.name === probe.name &&
+    call.repairs.length === 0 &&
+    JSON.stringify(call.arguments) === JSON.stringify(probe.arguments);
+  return readable ? write : () => undefined;
+}
+
+/** Two calls with their results and a second question, with thinking: are the tokens that we keep what the template would print? */
 function checkPrefixes(
   template: ChatTemplate,
   turnEnd: string,
@@ -101,29 +131,31 @@ function checkPrefixes(
 ): { ok: boolean; notes: string[] } {
   const reply = (text: string): TemplateMessage =>
     hasToolRole ? { role: 'tool', content: text } : { role: 'user', content: `<tool_response>\n${text}\n</tool_response>` };
-  const breaksWith = (think: boolean): string | undefined => {
-    const turn = (n: number): string => `${think ? `<think>\nThought${n}\n</think>\n\n` : ''}Call${n}`;
+  const breaksWith = (think: boolean, follow: readonly TemplateMessage[]): string | undefined => {
     const messages: TemplateMessage[] = [QUESTION];
     let expected = template.render(messages, true);
-    for (const n of [1, 2]) {
-      messages.push({ role: 'assistant', content: turn(n) }, reply(`Result${n}`));
-      expected += turn(n) + turnEnd + afterTurn([reply(`Result${n}`)]);
+    for (const [n, next] of follow.entries()) {
+      const content = `${think ? `<think>\nThought${n}\n</think>\n\n` : ''}Turn${n}`;
+      messages.push({ role: 'assistant', content }, next);
+      expected += content + turnEnd + afterTurn([next]);
     }
     const whole = template.tryRender(messages, true);
-    if (whole === undefined) return 'it fails on a conversation with two calls';
+    if (whole === undefined) return 'it fails on a conversation of several turns';
     return whole === expected ? undefined : difference(expected, whole);
   };
-  const plain = breaksWith(false);
-  const thinking = breaksWith(true);
-  if (plain === undefined && thinking === undefined) return { ok: true, notes: [] };
-  const what =
-    plain === undefined
-      ? `The chat template is not prefix-preserving: it changes the thinking of earlier turns (${thinking}).`
-      : `The chat template is not prefix-preserving: it renders earlier turns differently (${plain}).`;
-  return {
+  const calls = [reply('Result0'), reply('Result1')];
+  const kept = 'Earlier turns are never rendered again: the tokens as sampled are kept, and only what comes new is rendered.';
+  const broken = (what: string): { ok: boolean; notes: string[] } => ({
     ok: false,
-    notes: [`${what} Earlier turns are never rendered again: the tokens as sampled are kept, and only what comes new is rendered.`],
-  };
+    notes: [`The chat template is not prefix-preserving: ${what}. ${kept}`],
+  });
+  const plain = breaksWith(false, calls);
+  if (plain !== undefined) return broken(`it renders earlier turns differently (${plain})`);
+  const thinking = breaksWith(true, calls);
+  if (thinking !== undefined) return broken(`it changes the thinking of earlier turns (${thinking})`);
+  const nextQuestion = breaksWith(true, [...calls, { role: 'user', content: 'NextMark' }]);
+  if (nextQuestion !== undefined) return broken('it drops the thinking before a new question; within one question it keeps it');
+  return { ok: true, notes: [] };
 }
 
 function difference(expected: string, actual: string): string {

@@ -25,8 +25,8 @@ export class Tokenizer implements TokenCodec {
   readonly #inner: HuggingFaceTokenizer;
   readonly #addedIds: ReadonlySet<number>;
   readonly #specialIds: ReadonlySet<number>;
-  /** Texts of the special tokens, for example `<|im_end|>`. */
-  readonly specialTokens: readonly string[];
+  /** Texts that stand for one token and mean something to a chat format: special tokens and added ones in the form of tags. */
+  readonly controlTokens: readonly string[];
 
   /** @param tokenizer contents of `tokenizer.json`; @param config contents of `tokenizer_config.json` */
   constructor(
@@ -38,7 +38,7 @@ export class Tokenizer implements TokenCodec {
     const special = added.filter((token) => token.special);
     this.#addedIds = new Set(added.map((token) => token.id));
     this.#specialIds = new Set(special.map((token) => token.id));
-    this.specialTokens = special.map((token) => token.content);
+    this.controlTokens = added.filter((token) => token.special || /^<.+>$/.test(token.content)).map((token) => token.content);
   }
 
   /** @throws UserError when the folder has no readable tokenizer. */
