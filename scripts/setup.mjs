@@ -8,7 +8,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -57,7 +57,7 @@ function packagesAreRight() {
 }
 
 function buildIfChanged() {
-  const stamp = join(root, 'dist', '.built');
+  const stamp = join(root, '.toolwise', 'built.json');
   const files = [...listed('src'), 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'scripts/copy-assets.mjs'].sort();
   const state = { names: digest(files), content: digest(files.map((file) => [file, statSync(join(root, file)).mtimeMs])) };
   let built;
@@ -71,6 +71,7 @@ function buildIfChanged() {
   if (built?.names !== state.names) rmSync(join(root, 'dist'), { recursive: true, force: true });
   else rmSync(stamp, { force: true });
   must('npm', ['run', '--silent', 'build']);
+  mkdirSync(join(root, '.toolwise'), { recursive: true });
   writeFileSync(stamp, JSON.stringify(state));
 }
 

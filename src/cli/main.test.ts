@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { run } from '../setup/command.js';
+
+const toolwise = (...args: string[]) =>
+  run(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url)), ...args]);
+
+describe('the command line', () => {
+  it('lists every command, and ends well', async () => {
+    const { status, stdout } = await toolwise('--help');
+    expect(status).toBe(0);
+    for (const name of ['doctor', 'setup', 'demo', 'train', 'eval', 'grade', 'data', 'export', 'serve', 'ui', 'study']) {
+      expect(stdout).toContain(`  ${name} `);
+    }
+  });
+
+  it('helps with one command, in both ways of asking', async () => {
+    const [one, other] = await Promise.all([toolwise('setup', '--help'), toolwise('help', 'setup')]);
+    expect(one.stdout).toContain('--model <name...>');
+    expect(other.stdout).toBe(one.stdout);
+  });
+
+  it('says plainly what is not part of this version', async () => {
+    const { status, output } = await toolwise('serve', 'something', '--port', '1');
+    expect({ status, output: output.trim() }).toEqual({ status: 2, output: 'toolwise serve is not part of this version.' });
+  });
+
+  it('ends with 2, and without a stack trace, when the user is mistaken', async () => {
+    for (const [args, message] of [
+      [['bogus'], "unknown command 'bogus'"],
+      [['doctor', '--bogus'], "unknown option '--bogus'"],
+      [['setup', '--model', './no/such/folder', '--no-sandbox'], 'there is no model "./no/such/folder"'],
+    ] as const) {
+      const { status, output } = await toolwise(...args);
+      expect(output).toContain(message);
+      expect(output).not.toMatch(/^\s+at /m);
+      expect(status).toBe(2);
+    }
+  });
+});
