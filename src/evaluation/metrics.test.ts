@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { accuracy, averageOf, majorityOf, passAtK, type Sample } from './metrics.js';
@@ -35,6 +36,17 @@ describe('pass@k', () => {
   it('stays exact for many samples', () => {
     expect(passAtK(10_000, 1, 5_000)).toBeCloseTo(0.5, 9);
     expect(passAtK(1000, 0, 1000)).toBe(0);
+  });
+
+  it('gives the values of the golden vectors', () => {
+    const vectors = JSON.parse(readFileSync(new URL('../../test/golden/metrics.json', import.meta.url), 'utf8')) as {
+      fn: string;
+      inputs: { samples: number; correct: number; k: number };
+      expected: { value: number };
+    }[];
+    const mine = vectors.filter(({ fn }) => fn === 'pass_at_k');
+    expect(mine.length).toBeGreaterThan(5);
+    for (const { inputs, expected } of mine) expect(passAtK(inputs.samples, inputs.correct, inputs.k)).toBeCloseTo(expected.value, 12);
   });
 
   it('refuses k above n, k below 1 and counts that cannot be', () => {

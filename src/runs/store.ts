@@ -32,6 +32,7 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE INDEX trajectoriesByStep ON trajectories (stage, split, step, correct);
   CREATE INDEX trajectoriesByProblem ON trajectories (problemId);
+  CREATE INDEX trajectoriesByGroup ON trajectories (groupId);
   CREATE INDEX trajectoriesByName ON trajectories (trajectoryId);
   -- apart from the columns, so that a listing never reads them
   CREATE TABLE bodies (id INTEGER PRIMARY KEY REFERENCES trajectories (id) ON DELETE CASCADE, body BLOB NOT NULL);
