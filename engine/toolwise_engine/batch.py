@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolwise_engine.kv_cache import CachedAttention, PrefixCache
+from toolwise_engine.kv_cache import CachedAttention, PrefixCache, token_bytes
 from toolwise_engine.row import Row
 from toolwise_engine.sampling import draw, uniforms
 from toolwise_engine.snapshot import Snapshot
@@ -24,6 +24,10 @@ MIN_SHARED = 32
 MAX_CACHES = 4
 PREFILL_TOKENS = 512
 """Prompt tokens of a row that are computed in one pass."""
+
+
+EXPECTED_TOKENS = 256
+"""What a row is expected to sample at most, where memory decides how many rows run at once."""
 
 
 class _Place:
@@ -138,8 +142,7 @@ class Batch:
     # Admission
 
     def _admit(self) -> list[Row]:
-        room = self._max_rows - self.live()
-        taken = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
+        taken = self._choose()
         by_tokens: dict[tuple[int, ...], list[Row]] = {}
         for row in taken:
             by_tokens.setdefault(tuple(row.tokens), []).append(row)
@@ -167,6 +170,21 @@ class Batch:
             admitted = self._seat(self._places[place], entries)
             ended += self._sample(*admitted) if admitted is not None else []
         return ended
+
+    def _choose(self) -> list[Row]:
+        """The next waiting rows for which there are seats and, by estimate, memory; one at least where nothing runs."""
+        taken: list[Row] = []
+        live = self.live()
+        rows = [row for place in self._places for row in place.rows]
+        longest = max((len(row.tokens) for row in rows), default=0)
+        per_token = token_bytes(self.snapshot.network)
+        while self.waiting and live + len(taken) < self._max_rows:
+            row = self.waiting[0]
+            longest = max(longest, len(row.tokens) + min(row.limit, EXPECTED_TOKENS))
+            if (live or taken) and (live + len(taken) + 1) * longest * per_token > self._cache_bytes:
+                break
+            taken.append(self.waiting.popleft())
+        return taken
 
     @staticmethod
     def _begins(tokens: list[int], prefix: list[int]) -> bool:

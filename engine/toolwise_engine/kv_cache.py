@@ -16,6 +16,12 @@ from toolwise_engine.attention import attend_with_mass, merge
 from toolwise_engine.network import Network
 
 
+def token_bytes(network: Network) -> int:
+    """Memory of one token's keys and values."""
+    s = network.shape
+    return s.layers * 2 * s.key_heads * s.head_dim * network.dtype.itemsize
+
+
 class PrefixCache:
     """kv: [layers, keys and values, slots, key heads, capacity, dim]. `kept[i]`: the tokens (after the prefix) slot live + i holds."""
 
@@ -43,7 +49,7 @@ class PrefixCache:
     def bytes_for(self, slots: int, capacity: int) -> int:
         """Memory of the slots, were they that many and that long."""
         s = self._shape
-        return s.layers * 2 * slots * s.key_heads * capacity * s.head_dim * self.kv.element_size()
+        return s.layers * 2 * s.key_heads * s.head_dim * self.kv.element_size() * slots * capacity
 
     def reserve(self, slots: int, capacity: int) -> None:
         """Makes room for at least `slots` rows of `capacity` tokens."""

@@ -186,12 +186,15 @@ class Policy:
             return steep
 
         gradients = self._accumulated()
+        if not len(targets):
+            return
         logprobs, pull = score_with_gradient(
             network, hidden.detach(), targets, slope, gradients.get(network.head), gradients.get(network.head_bias or "")
         )
         totals["tokens:sum"] += len(targets)
         self._spread(logprobs, places, outputs)
-        hidden.backward(pull)
+        if hidden.requires_grad:
+            hidden.backward(pull)
         for name, gradient in gradients.items():
             weight = network.weights[name]
             if weight.grad is not None:

@@ -37,7 +37,7 @@ class Snapshot:
 def put(source: dict[str, torch.Tensor], target: dict[str, torch.Tensor]) -> None:
     """Copies tensors in place, by name; precision is converted."""
     for name, tensor in target.items():
-        if tensor is not source[name]:
+        if tensor.data_ptr() != source[name].data_ptr():
             tensor.copy_(source[name])
 
 
