@@ -1,0 +1,67 @@
+/** Types of the public API: compiled with everything else, never run. A wrong argument must be a compile error. */
+import { evaluate, type Problem, type Rollout, tool, train, type Verdict, z } from 'toolwise';
+
+interface Ticket extends Problem {
+  readonly customer: string;
+}
+
+const tickets: Ticket[] = [{ id: '1', question: 'Where is my order?', customer: 'Ada' }];
+
+const lookUp = tool({
+  name: 'look_up',
+  description: 'Finds an order.',
+  parameters: z.object({ order: z.number(), fields: z.array(z.string()).optional() }),
+  setUp: () => ({ calls: 0 }),
+  execute: ({ order, fields }, { state }) => {
+    order.toFixed();
+    fields?.join();
+    state.calls += 1;
+    // @ts-expect-error there is no such field
+    state.missing;
+    return 'found';
+  },
+});
+
+tool({
+  name: 'wrong',
+  description: 'Uses an argument that its schema does not have.',
+  parameters: z.object({ city: z.string() }),
+  // @ts-expect-error no argument `town`
+  execute: ({ town }) => town,
+});
+
+tool({
+  name: 'wrong_result',
+  description: 'Returns what a model cannot read.',
+  parameters: z.object({}),
+  // @ts-expect-error a number is no result
+  execute: () => 42,
+});
+
+void train<Ticket>({
+  recipe: 'nano',
+  problems: { train: tickets },
+  tools: [lookUp],
+  reward: ({ problem, turns }) => ({ polite: problem.customer.length > 0 ? 1 : 0, short: -turns.length }),
+});
+
+void train<Ticket>({
+  recipe: 'nano',
+  problems: { train: tickets },
+  // @ts-expect-error a problem has no such field
+  reward: ({ problem }) => problem.priority,
+});
+
+// @ts-expect-error an unknown recipe key
+void train({ recipe: { name: 'x', model: 'nano', stages: ['rl'], problems: { train: 'calc', evaluation: 'calc' }, rl: { stepps: 3 } } });
+
+declare const verdict: Verdict;
+// @ts-expect-error a verdict that infrastructure took carries no score
+verdict.score;
+
+declare const rollout: Rollout;
+// @ts-expect-error nor a trajectory to reward
+rollout.trajectory;
+
+// @ts-expect-error samples is a number
+void evaluate({ model: 'nano', samples: '8' });
