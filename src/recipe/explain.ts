@@ -1,6 +1,6 @@
 /** Turns what the schema found wrong into sentences a person can act on: where, what was expected, what came. Does not read files. */
 import type { z } from 'zod';
-import { keysAt, pathsEndingIn, takesKind, wanted } from './jsonShape.js';
+import { keysAt, pathsEndingIn, takesKind, takesMap, wanted } from './jsonShape.js';
 import { isPlain, type Plain, show } from './merge.js';
 import { nearest } from './nearest.js';
 
@@ -72,7 +72,10 @@ const shown = (value: unknown): string =>
 
 /** What YAML 1.2 reads otherwise than people expect. */
 function trap(path: Path, value: unknown): string {
-  if (typeof value !== 'string') return typeof value !== 'object' && takesKind(path, 'string') ? ' Put it in quotes to make it text.' : '';
+  if (typeof value !== 'string') {
+    const meantAsText = takesKind(path, 'string') && !(typeof value === 'object' && takesMap(path));
+    return meantAsText ? ' Put it in quotes to make it text.' : '';
+  }
   const digits = value.replaceAll(/[_, ]/g, '');
   if (takesKind(path, 'number') && digits !== value && digits !== '' && Number.isFinite(Number(digits))) {
     return ` YAML reads ${value} as text: write ${digits}.`;

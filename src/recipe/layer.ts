@@ -31,7 +31,12 @@ export function readLayer(path: string): Layer {
     const { line } = lines.linePos(fault.pos[0]);
     throw new UserError(`${file}:${line}: this is not valid YAML: ${fault.message}`, 'Correct the line; indentation is by spaces.');
   }
-  const values: unknown = document.toJS();
+  let values: unknown;
+  try {
+    values = document.toJS();
+  } catch (error) {
+    throw new UserError(`${file}: this is not valid YAML: ${(error as Error).message}`, 'Check its anchors and aliases.');
+  }
   if (!isPlain(values))
     throw new UserError(`${file} is not a recipe: it must be a map of keys and values.`, 'Start from one of the packaged recipes.');
   refuseProto(values, file);
@@ -108,7 +113,7 @@ function offsetOf(document: Document, path: readonly (string | number)[]): numbe
   for (const key of path) {
     if (isAlias(node)) node = node.resolve(document) as Node | undefined;
     if (isMap(node)) {
-      const pair = node.items.find((item) => String((item.key as { value?: unknown }).value) === String(key));
+      const pair = node.items.find((item) => String((item.key as { value?: unknown } | null)?.value) === String(key));
       if (!pair) return undefined;
       offset = (pair.key as Node).range?.[0];
       node = pair.value as Node | null;

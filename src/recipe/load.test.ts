@@ -124,6 +124,14 @@ describe('mistakes', () => {
     expect(await setting('problems.train={kind: calk}')).toContain('problems.train.kind must be one of calc, calc-small or "jsonl"');
   });
 
+  it('tell text that YAML reads otherwise to be quoted, and numbers that are none', async () => {
+    expect(await setting('prompt.system=Answer: now')).toContain('prompt.system must be text; it is a map (Answer). Put it in quotes');
+    expect(await setting('model=[a]')).toContain('Put it in quotes to make it text.');
+    expect(await setting('rl.learningRate=.inf')).toContain('it is Infinity.');
+    expect(await setting('rl.learningRate=.nan')).toContain('it is NaN.');
+    expect(await setting('rl.reward.overlong=3')).not.toContain('quotes');
+  });
+
   it('explain what YAML 1.2 reads as text', async () => {
     expect(await setting('rl.steps=1_000')).toContain('it is the text "1_000". YAML reads 1_000 as text: write 1000.');
     expect(await setting('rl.steps="1,000"')).toContain('write 1000.');
@@ -146,6 +154,8 @@ describe('mistakes', () => {
     expect(await mistake(loadRecipe(file('twice.yaml', 'name: a\nname: b\n')))).toMatch(/twice\.yaml:2: this is not valid YAML/);
     expect(await mistake(loadRecipe(file('list.yaml', '- 1\n')))).toContain('must be a map of keys and values');
     expect(await mistake(loadRecipe(file('empty.yaml', '')))).toContain('must be a map of keys and values');
+    expect(await mistake(loadRecipe(file('alias.yaml', 'name: *nothing\n')))).toContain('is not valid YAML');
+    expect(await mistake(loadRecipe(file('odd.yaml', 'extends: nano\n: 3\nrl: { steps: x }\n')))).toContain('odd.yaml:3: rl.steps');
     expect(await mistake(loadRecipe(join(folder, 'none.yaml')))).toContain('There is no file');
   });
 

@@ -268,6 +268,13 @@ describe('a run folder', () => {
     expect(() => openRun(join(folder, 'nowhere'))).toThrow('holds no run');
   });
 
+  it('that cannot be a folder is refused', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(() => RunWriter.create(file, someInfo())).toThrow(/cannot be written \(E(EXIST|NOTDIR)\)/);
+    expect(() => RunWriter.create(join(file, 'run'), someInfo())).toThrow('cannot be written (ENOTDIR)');
+  });
+
   it('whose process died before the run began can be used again', () => {
     openForWriting(folder).close();
     expect(() => openRun(folder)).toThrow('never began');

@@ -13,11 +13,11 @@ import { checkTrajectory, executedCalls, modelTokens } from '../domain/trajector
 import type { Recipe } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
 import { encodeBody } from './body.js';
-import { telling } from './diskFull.js';
 import { lockFolder } from './lock.js';
 import { readCheckpoints, readInfo, readStages } from './rows.js';
 import type { RunInfo, StageState } from './runInfo.js';
 import { closeWriter, type Db, openForWriting, RUN_FILE } from './store.js';
+import { telling } from './writeFailure.js';
 
 export const RECIPE_FILE = 'recipe.yaml';
 export const CHECKPOINTS_FOLDER = 'checkpoints';

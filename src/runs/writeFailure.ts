@@ -1,7 +1,7 @@
-/** Turns a full disk, as SQLite or the system reports it, into a sentence with what to do. Does not free space. */
+/** Turns a full disk or a folder that may not be written, as SQLite or the system reports it, into a sentence with what to do. */
 import { UserError } from '../userError.js';
 
-const CODES = new Set([
+const FULL = new Set([
   'SQLITE_FULL',
   'SQLITE_IOERR_WRITE',
   'SQLITE_IOERR_FSYNC',
@@ -11,16 +11,21 @@ const CODES = new Set([
   'EDQUOT',
 ]);
 
+const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PERM']);
+
 /**
  * Runs `write`, which must leave nothing half done when it throws (a transaction).
- * @throws UserError where the disk is full or cannot be written
+ * @throws UserError where the disk is full or the folder may not be written
  */
 export function telling<T>(folder: string, write: () => T): T {
   try {
     return write();
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
-    if (!CODES.has(code)) throw error;
+    if (FORBIDDEN.has(code)) {
+      throw new UserError(`${folder} cannot be written (${code}).`, 'Choose another folder with --out, or change its permissions.');
+    }
+    if (!FULL.has(code)) throw error;
     throw new UserError(
       `The disk of ${folder} is full or cannot be written (${code}). Everything up to the last ended step is safe.`,
       'Free some space (old checkpoints are the largest files), then go on with --resume.',
