@@ -241,6 +241,7 @@ for (const kind of ['zygote', 'oneshot', 'none'] as const) {
       const runs = Array.from({ length: 4 }, () => runner.run(request, controller.signal));
       setTimeout(() => controller.abort(), 200);
       expect(await Promise.all(runs)).toEqual(Array(4).fill({ kind: 'infra', error: 'cancelled' }));
+      expect(descendantsOf(process.pid).length).toBeLessThanOrEqual(before);
       expect(await run('print("next")')).toMatchObject(finished('next\n'));
       expect(descendantsOf(process.pid).length).toBeLessThanOrEqual(before);
       expect(await runner.run(request, AbortSignal.abort())).toEqual({ kind: 'infra', error: 'cancelled' });

@@ -4,7 +4,7 @@
  */
 import { bubblewrapCommand, findBubblewrap } from './bubblewrap.js';
 import { findPython } from './host.js';
-import { defaultOutputBytes, missingNote, PooledRunner, type RunnerOptions } from './pooledRunner.js';
+import { defaultOutputBytes, memoryNote, missingNote, PooledRunner, type RunnerOptions } from './pooledRunner.js';
 import { PythonWorker } from './pythonWorker.js';
 import { WorkerPool } from './workerPool.js';
 
@@ -25,7 +25,7 @@ export async function openOneShotRunner(options: RunnerOptions): Promise<PooledR
     await pool.close();
     throw new Error(trial.kind === 'infra' ? trial.error : `a trial program printed ${JSON.stringify(trial.stdout + trial.stderr)}`);
   }
-  const notes = missingNote(python.missing, python.path);
+  const notes = [...missingNote(python.missing, python.path), memoryNote];
   if (!bwrap.hasSize) notes.push(`bubblewrap ${bwrap.version} cannot limit the size of /tmp: a program can fill memory with files there`);
   return new PooledRunner('bubblewrap-oneshot', notes, pool);
 }

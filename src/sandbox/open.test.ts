@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { UserError } from '../userError.js';
 import { findExecutable, findPython } from './host.js';
 import { hintFor, openCodeRunner } from './open.js';
+import { memoryNote } from './pooledRunner.js';
 import { hasBubblewrap } from './testSupport.js';
 
 let folder: string | undefined;
@@ -50,7 +51,7 @@ describe.skipIf(!hasBubblewrap)('opening a sandbox with bubblewrap', () => {
   it('takes the zygote by itself', async () => {
     const runner = await openCodeRunner({ kind: 'auto', workers: 1 });
     expect(runner.name).toBe('bubblewrap');
-    expect(runner.notes).toEqual([]);
+    expect(runner.notes).toEqual([memoryNote]);
     await runner.close();
   });
 

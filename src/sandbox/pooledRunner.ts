@@ -21,6 +21,7 @@ export class PooledRunner implements CodeRunner {
     /** What is not as it should be here, for a person to read. */
     readonly notes: readonly string[],
     pool: WorkerPoolOptions | WorkerPool,
+    private readonly afterClose: () => void = () => {},
   ) {
     this.#pool = pool instanceof WorkerPool ? pool : new WorkerPool(pool);
   }
@@ -29,10 +30,14 @@ export class PooledRunner implements CodeRunner {
     return this.#pool.run(request, signal);
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  async close(): Promise<void> {
+    await this.#pool.close();
+    this.afterClose();
   }
 }
+
+/** True of every kind: what holds the memory of a program that starts others. */
+export const memoryNote = 'the memory of a program with all it starts is looked at every 20 ms, not held by a cgroup';
 
 /** A note about modules that programs will miss, if any. */
 export function missingNote(missing: readonly string[], python: string): string[] {

@@ -2,7 +2,9 @@
  * No sandbox: a plain Python process with time, memory and output limits, which can read and delete whatever its user can. Only for a
  * machine without bubblewrap, and only when asked for by name; whoever opens it prints the warning.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { UserError } from '../userError.js';
 import { findExecutable, installCommand, pythonEnvironment } from './host.js';
 import { defaultOutputBytes, PooledRunner, type RunnerOptions } from './pooledRunner.js';
@@ -16,11 +18,13 @@ export function openUnsafeRunner(options: RunnerOptions): PooledRunner {
   const env = { ...pythonEnvironment, PATH: process.env.PATH ?? pythonEnvironment.PATH!, HOME: process.env.HOME ?? '/' };
   const notes = ['no isolation: programs run with the rights of this process, network and files included'];
   if (process.platform !== 'linux') notes.push(`on ${process.platform} memory is not limited, and a program's children can outlive it`);
-  return new PooledRunner('none', notes, {
+  const cwd = mkdtempSync(join(tmpdir(), 'toolwise-none-'));
+  const args = ['-B', pythonSourcePath('supervisor.py'), 'plain', ''];
+  const pool = {
     size: options.workers,
     oneShot: true,
     outputBytes: options.outputBytes ?? defaultOutputBytes,
-    start: () =>
-      PythonWorker.start({ file: python, args: ['-B', pythonSourcePath('supervisor.py'), 'plain', ''], env, openFiles: [], cwd: tmpdir() }),
-  });
+    start: () => PythonWorker.start({ file: python, args, env, openFiles: [], cwd }),
+  };
+  return new PooledRunner('none', notes, pool, () => rmSync(cwd, { recursive: true, force: true }));
 }

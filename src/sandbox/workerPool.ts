@@ -74,8 +74,9 @@ export class WorkerPool {
     } catch (error) {
       return { kind: 'lost', started: false, error: error instanceof Error ? error.message : String(error) } as const;
     }
-    if (signal?.aborted) return { kind: 'infra', error: 'cancelled' } as const;
-    const outcome = await worker.run(request, this.#options.outputBytes, queuedSeconds, signal);
+    const outcome = signal?.aborted
+      ? ({ kind: 'infra', error: 'cancelled' } as const)
+      : await worker.run(request, this.#options.outputBytes, queuedSeconds, signal);
     if (outcome.kind === 'lost' && this.#workers[slot] === starting) this.#workers[slot] = undefined;
     if (this.#options.oneShot) {
       if (this.#workers[slot] === starting) this.#workers[slot] = undefined;

@@ -61,16 +61,18 @@ describe.skipIf(!hasBubblewrap)('the zygote pool', () => {
 
   it('replaces a worker that died idle, and the next program does not notice', async () => {
     await open(1);
-    const [worker] = descendantsOf(process.pid);
-    process.kill(worker!.pid, 'SIGKILL');
+    const [worker, ...below] = descendantsOf(process.pid).map((entry) => entry.pid);
+    process.kill(worker!, 'SIGKILL');
     expect(await stdout('print("fine")')).toBe('fine\n');
+    await eventually(() => running(below).length === 0, 'what the dead worker ran is gone');
   });
 
   it('reports a worker that died during a program as infra, and replaces it', async () => {
     await open(1);
-    const [worker] = descendantsOf(process.pid);
+    const [worker, ...others] = descendantsOf(process.pid);
     const lost = runner.run({ code: 'import time; time.sleep(60)', timeoutSeconds: 100, memoryMb: 256 });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await eventually(() => descendantsOf(process.pid).length >= others.length + 3, 'the program runs');
+    await new Promise((resolve) => setTimeout(resolve, 300));
     process.kill(worker!.pid, 'SIGKILL');
     expect(await lost).toMatchObject({ kind: 'infra', error: expect.stringContaining('SIGKILL') });
     expect(await stdout('print("fine")')).toBe('fine\n');

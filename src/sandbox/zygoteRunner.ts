@@ -4,7 +4,7 @@
  */
 import { bubblewrapCommand, findBubblewrap } from './bubblewrap.js';
 import { findPython } from './host.js';
-import { defaultOutputBytes, missingNote, PooledRunner, type RunnerOptions } from './pooledRunner.js';
+import { defaultOutputBytes, memoryNote, missingNote, PooledRunner, type RunnerOptions } from './pooledRunner.js';
 import { PythonWorker } from './pythonWorker.js';
 import { WorkerPool } from './workerPool.js';
 
@@ -27,7 +27,7 @@ export async function openZygoteRunner(options: RunnerOptions): Promise<PooledRu
     if (trial.stdout !== '2\n') throw new Error(`a trial program printed ${JSON.stringify(trial.stdout + trial.stderr)}`);
     return new PooledRunner(
       'bubblewrap',
-      [...missingNote(python.missing, python.path), ...notes.filter((note) => !note.includes('not loaded'))],
+      [...missingNote(python.missing, python.path), ...notes.filter((note) => !note.includes('not loaded')), memoryNote],
       pool,
     );
   } catch (error) {
