@@ -17,6 +17,7 @@ import type { Sample, SampleRequest, Sampler } from '../engine/sampler.js';
 import type { Limits } from '../recipe/schema.js';
 import { type Toolbox, ToolSession } from '../tools/callTool.js';
 import { limitText } from '../tools/limitText.js';
+import { UserError } from '../userError.js';
 
 /** What all rollouts of one policy snapshot share. */
 export interface RolloutSettings {
@@ -70,6 +71,7 @@ export function promptTooLong(
   return length > settings.limits.promptTokens ? length : undefined;
 }
 
+/** @throws UserError when the prompt leaves no room in the model's context. */
 export class Episode<P extends Problem> {
   readonly #settings: RolloutSettings;
   readonly #options: EpisodeOptions<P>;
@@ -94,6 +96,12 @@ export class Episode<P extends Problem> {
     this.#transcript = new Transcript(options.promptTokens ?? promptOf(options.problem, settings));
     const contextRoom = (settings.contextTokens ?? Number.POSITIVE_INFINITY) - this.#transcript.promptTokens.length;
     this.#budget = Math.min(limits.responseTokens, contextRoom);
+    if (this.#budget < 1) {
+      throw new UserError(
+        `The prompt of problem ${JSON.stringify(options.problem.id)} leaves no room for an answer: ${this.#transcript.promptTokens.length} tokens.`,
+        'Shorten the prompt, or use a model with a longer context.',
+      );
+    }
     this.#onAbort = () => this.#stop.abort(options.signal?.reason);
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (options.signal?.aborted === true) this.#onAbort();
