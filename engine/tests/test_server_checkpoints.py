@@ -71,6 +71,7 @@ def test_a_process_killed_between_two_renames_loses_nothing(tmp_path: Path) -> N
     folder = store.folder(PLACE)
     folder.rename(folder.parent / ".a.old")
     (folder.parent / ".a.0123.new").mkdir()
+    (folder.parent / "..a.0123.new.45").mkdir()
     assert read(CheckpointStore(tmp_path)) == "old"
     assert names(folder.parent) == ["a"]
 
@@ -93,7 +94,18 @@ def test_a_damaged_checkpoint_is_called_so(tmp_path: Path) -> None:
         store.facts(PLACE)
 
 
-@pytest.mark.parametrize("path", ["x", "tinker://m/weights/../../etc", "tinker://../weights/a", "tinker://m/weights/.a", "tinker://m/other/a", "tinker://m/weights/a/b", "tinker://m/weights/"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "x",
+        "tinker://m/weights/../../etc",
+        "tinker://../weights/a",
+        "tinker://m/weights/.a",
+        "tinker://m/other/a",
+        "tinker://m/weights/a/b",
+        "tinker://m/weights/",
+    ],
+)
 def test_a_path_cannot_leave_the_folder(path: str) -> None:
     with pytest.raises(EngineError, match="expected tinker://<model_id>/weights/<name>"):
         parse_address(path)

@@ -53,7 +53,7 @@ def same_sample(one: dict, other: dict) -> bool:
     return one["policy_version"] == other["policy_version"]
 
 
-# --- key, health, capabilities ---------------------------------------------------------------------------------------------------------------
+# --- key, health, capabilities ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "wrong"}, {"X-API-Key": ""}])
@@ -95,7 +95,7 @@ def test_the_official_clients_first_calls_are_answered(engine: EngineProcess) ->
     assert engine.ok("telemetry", {"events": []}) == {"status": "accepted"}
 
 
-# --- models ----------------------------------------------------------------------------------------------------------------------------------
+# --- models -------------------------------------------------------------------------------------------------------------------------------
 
 
 def test_lora_is_refused_by_name(engine: EngineProcess) -> None:
@@ -106,7 +106,10 @@ def test_lora_is_refused_by_name(engine: EngineProcess) -> None:
 
 def test_an_unknown_base_model_or_session_is_refused(engine: EngineProcess) -> None:
     session = engine.ok("create_session")["session_id"]
-    assert engine.refused("create_model", {"session_id": session, "base_model": "big"}) == (400, 'base_model is "big": this engine serves tiny.')
+    assert engine.refused("create_model", {"session_id": session, "base_model": "big"}) == (
+        400,
+        'base_model is "big": this engine serves tiny.',
+    )
     status, sentence = engine.refused("create_model", {"session_id": "session_x", "base_model": "tiny"})
     assert (status, sentence[:32]) == (404, "Session session_x is not known: ")
     assert engine.refused("session_heartbeat", {"session_id": "a/b"})[0] == 400
@@ -126,7 +129,7 @@ def test_info_names_the_base_model(engine: EngineProcess) -> None:
     assert engine.refused("get_info", {"model_id": "nope"}) == (404, "Model nope is not known to this engine.")
 
 
-# --- training: results, order, idempotency ------------------------------------------------------------------------------------------------------
+# --- training: results, order, idempotency ------------------------------------------------------------------------------------------------
 
 
 def test_training_answers_in_the_wires_form(engine: EngineProcess) -> None:
@@ -202,7 +205,7 @@ def test_an_operation_that_fails_leaves_the_model_usable(engine: EngineProcess) 
     update(engine, model)
 
 
-# --- promises --------------------------------------------------------------------------------------------------------------------------------
+# --- promises -----------------------------------------------------------------------------------------------------------------------------
 
 
 def test_an_unknown_promise_is_refused(engine: EngineProcess) -> None:
@@ -215,7 +218,7 @@ def test_a_poll_without_a_result_says_try_again(engine: EngineProcess) -> None:
     assert engine.ok("retrieve_future", {"request_id": request}) == {"type": "try_again", "request_id": request, "queue_state": "active"}
 
 
-# --- sampling --------------------------------------------------------------------------------------------------------------------------------
+# --- sampling -----------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_sample_is_the_tokens_and_their_log_probs(engine: EngineProcess) -> None:
@@ -251,7 +254,9 @@ def test_stop_ids_and_stop_strings_end_a_sequence(engine: EngineProcess) -> None
     for stop in ({"stop": [third]}, {"stop_token_ids": [third]}):
         [stopped] = engine.run("asample", sample_body(BASE, **stop))["sequences"]
         assert (stopped["tokens"], stopped["stop_reason"]) == (until, "stop")
-    [stopped] = engine.run("asample", sample_body(BASE, tokens=[33, 34], max_tokens=200, stop=[chr(33 + i) for i in range(94)]))["sequences"]
+    [stopped] = engine.run("asample", sample_body(BASE, tokens=[33, 34], max_tokens=200, stop=[chr(33 + i) for i in range(94)]))[
+        "sequences"
+    ]
     assert stopped["stop_reason"] == "stop" and len(stopped["tokens"]) < 200
 
 
@@ -315,7 +320,10 @@ def test_a_deleted_sampler_is_gone(engine: EngineProcess) -> None:
     id = publish(engine, engine.new_model())["sampling_session_id"]
     assert engine.client.get(f"samplers/{id}").json() == {"sampler_id": id, "base_model": "tiny", "model_path": None}
     assert engine.client.delete(f"samplers/{id}").status_code == 200
-    assert engine.refused("asample", sample_body({"sampling_session_id": id})) == (404, f"Sampling session {id} is not known to this engine.")
+    assert engine.refused("asample", sample_body({"sampling_session_id": id})) == (
+        404,
+        f"Sampling session {id} is not known to this engine.",
+    )
 
 
 def test_where_to_sample_from_must_be_clear(engine: EngineProcess) -> None:
@@ -331,7 +339,7 @@ def test_a_prompt_over_the_context_is_refused(engine: EngineProcess) -> None:
     assert (status, sentence) == (400, "prompt has 256 tokens: tiny takes at most 256 with the answer.")
 
 
-# --- cancelling ------------------------------------------------------------------------------------------------------------------------------
+# --- cancelling ---------------------------------------------------------------------------------------------------------------------------
 
 
 def test_unloading_cancels_what_is_open_and_frees_the_model(engine: EngineProcess) -> None:
@@ -370,7 +378,7 @@ def test_a_silent_session_ends_with_its_models(model_folder: Path, tmp_path: Pat
         update(engine, alive)
 
 
-# --- checkpoints -----------------------------------------------------------------------------------------------------------------------------
+# --- checkpoints --------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_name_is_taken_once_unless_overwritten(engine: EngineProcess) -> None:
@@ -382,7 +390,12 @@ def test_a_name_is_taken_once_unless_overwritten(engine: EngineProcess) -> None:
     assert engine.refused("save_weights", body) == expected
     update(engine, model)
     assert engine.run("save_weights", {**body, "overwrite": True})["policy_version"] == 1
-    assert engine.ok("weights_info", {"tinker_path": saved["path"]}) == {"base_model": "tiny", "is_lora": False, "lora_rank": None, "policy_version": 1}
+    assert engine.ok("weights_info", {"tinker_path": saved["path"]}) == {
+        "base_model": "tiny",
+        "is_lora": False,
+        "lora_rank": None,
+        "policy_version": 1,
+    }
 
 
 @pytest.mark.parametrize("name", ["a/b", "../a", ".", "", "a b"])
@@ -403,7 +416,10 @@ def test_named_sampler_weights_can_be_sampled_listed_and_deleted(engine: EngineP
     assert same_sample(by_session, engine.run("asample", sample_body({"model_path": path})))
     assert same_sample(by_session, engine.run("asample", sample_body(publish(engine, model))))
     listed = engine.client.get(f"training_runs/{model}/checkpoints").json()["checkpoints"]
-    assert sorted((entry["checkpoint_id"], entry["checkpoint_type"]) for entry in listed) == [("sampler_weights/s1", "sampler"), ("weights/w1", "training")]
+    assert sorted((entry["checkpoint_id"], entry["checkpoint_type"]) for entry in listed) == [
+        ("sampler_weights/s1", "sampler"),
+        ("weights/w1", "training"),
+    ]
     run = engine.client.get(f"training_runs/{model}").json()
     assert run["last_sampler_checkpoint"]["tinker_path"] == path
     assert run in engine.client.get("training_runs").json()["training_runs"]

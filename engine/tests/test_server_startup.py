@@ -62,7 +62,12 @@ def test_it_ends_when_its_stdin_closes_although_a_poll_is_open(model: Path, tmp_
     with EngineProcess(model, tmp_path) as engine:
         assert engine.ready["event"] == "ready" and engine.ready["pid"] == engine.process.pid
         id = engine.new_model()
-        never = {"base_model": "tiny", "prompt": {"chunks": [{"tokens": [1]}]}, "sampling_params": {}, "lockstep": {"key": "k", "size": 2, "index": 0}}
+        never = {
+            "base_model": "tiny",
+            "prompt": {"chunks": [{"tokens": [1]}]},
+            "sampling_params": {},
+            "lockstep": {"key": "k", "size": 2, "index": 0},
+        }
         request = engine.ok("asample", never)["request_id"]
         with socket.create_connection(("127.0.0.1", engine.ready["port"])) as poll:
             body = f'{{"request_id": "{request}"}}'
@@ -82,7 +87,8 @@ def test_it_ends_cleanly_on_a_signal(model: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells only here")
 def test_it_ends_with_a_parent_that_was_killed_and_whose_pipe_stays_open(model: Path, tmp_path: Path) -> None:
     reader, writer = os.pipe()
-    start = f"import subprocess, sys\nsubprocess.Popen({[sys.executable, '-m', 'toolwise_engine', '--model', f'tiny={model}', '--checkpoints', str(tmp_path)]!r}, stdin={reader}).wait()"
+    command = [sys.executable, "-m", "toolwise_engine", "--model", f"tiny={model}", "--checkpoints", str(tmp_path)]
+    start = f"import subprocess\nsubprocess.Popen({command!r}, stdin={reader}).wait()"
     parent = subprocess.Popen(
         [sys.executable, "-c", start], cwd=ENGINE, env={**os.environ, "TOOLWISE_ENGINE_KEY": KEY}, stdout=subprocess.PIPE, pass_fds=[reader]
     )

@@ -82,7 +82,9 @@ def test_stop_ids_go_beside_stop_strings() -> None:
     assert (request.stop_strings, request.stop_token_ids) == (["e"], [3, 4])
 
 
-@pytest.mark.parametrize(("stop", "expected"), [("ab", ([], ["ab"])), (["a", "b"], ([], ["a", "b"])), ([4, 5], ([4, 5], [])), ([], ([], [])), (None, ([], []))])
+@pytest.mark.parametrize(
+    ("stop", "expected"), [("ab", ([], ["ab"])), (["a", "b"], ([], ["a", "b"])), ([4, 5], ([4, 5], [])), ([], ([], [])), (None, ([], []))]
+)
 def test_stop_takes_a_string_strings_or_ids(stop: Any, expected: tuple) -> None:
     assert wire.parse_stop(stop, LIMITS) == expected
 
@@ -110,20 +112,40 @@ def test_two_requests_without_a_seed_draw_different_ones() -> None:
         (["prompt", "chunks", 0, "tokens"], [1, 1.5], "prompt.chunks[0].tokens[1] is 1.5: expected a token id (a whole number)."),
         (["prompt", "chunks", 0, "tokens"], [True], "prompt.chunks[0].tokens[0] is true: expected a token id (a whole number)."),
         (["prompt", "chunks", 0, "tokens"], "ab", 'prompt.chunks[0].tokens is "ab": expected a list of token ids.'),
-        (["prompt", "chunks", 0, "type"], "image", 'prompt.chunks[0].type is "image": expected "encoded_text", the only kind this engine takes.'),
+        (
+            ["prompt", "chunks", 0, "type"],
+            "image",
+            'prompt.chunks[0].type is "image": expected "encoded_text", the only kind this engine takes.',
+        ),
         (["sampling_params"], None, "sampling_params is null: expected an object."),
         (["sampling_params", "max_tokens"], 0, "sampling_params.max_tokens is 0: expected a whole number from 1 to 2147483648."),
-        (["sampling_params", "max_tokens"], 509, "prompt has 4 tokens and sampling_params.max_tokens is 509: together they are over the 512 that tiny takes."),
+        (
+            ["sampling_params", "max_tokens"],
+            509,
+            "prompt has 4 tokens and sampling_params.max_tokens is 509: together they are over the 512 that tiny takes.",
+        ),
         (["sampling_params", "temperature"], -1, "sampling_params.temperature is -1: expected a number from 0 to 1e+06."),
         (["sampling_params", "temperature"], "1", 'sampling_params.temperature is "1": expected a number from 0 to 1e+06.'),
         (["sampling_params", "top_p"], 0, "sampling_params.top_p is 0.0: expected a number above 0, at most 1."),
         (["sampling_params", "top_p"], 1.5, "sampling_params.top_p is 1.5: expected a number from 0 to 1."),
         (["sampling_params", "top_k"], 0, "sampling_params.top_k is 0: expected -1 (off) or at least 1."),
         (["sampling_params", "seed"], -1, f"sampling_params.seed is -1: expected a whole number from 0 to {2**63 - 1}."),
-        (["sampling_params", "stop"], ["a", 1], "sampling_params.stop mixes kinds: expected strings only or token ids only (stop_token_ids takes ids beside strings)."),
+        (
+            ["sampling_params", "stop"],
+            ["a", 1],
+            "sampling_params.stop mixes kinds: expected strings only or token ids only (stop_token_ids takes ids beside strings).",
+        ),
         (["sampling_params", "stop"], [""], "sampling_params.stop holds an empty string: it would stop at once."),
-        (["sampling_params", "stop"], {}, "sampling_params.stop is an object: expected a string, a list of strings, or a list of token ids."),
-        (["sampling_params", "stop_token_ids"], [99999], "sampling_params.stop_token_ids[0] is 99999: expected a token id from 0 to 49151."),
+        (
+            ["sampling_params", "stop"],
+            {},
+            "sampling_params.stop is an object: expected a string, a list of strings, or a list of token ids.",
+        ),
+        (
+            ["sampling_params", "stop_token_ids"],
+            [99999],
+            "sampling_params.stop_token_ids[0] is 99999: expected a token id from 0 to 49151.",
+        ),
         (["num_samples"], 0, "num_samples is 0: expected a whole number from 1 to 1024."),
         (["topk_prompt_logprobs"], 2, "topk_prompt_logprobs is 2: expected 0, as this engine does not offer it."),
         (["prompt_logprobs"], 1, "prompt_logprobs is 1: expected true or false."),
@@ -143,29 +165,62 @@ DATUM = ["forward_backward_input", "data", 0]
     ("path", "value", "expected"),
     [
         (["forward_backward_input"], 1, "forward_backward_input is 1: expected an object."),
-        (["forward_backward_input", "loss_fn"], "dro", 'forward_backward_input.loss_fn is "dro": expected one of cross_entropy, importance_sampling, ppo.'),
-        (["forward_backward_input", "loss_fn"], ["ppo"], "forward_backward_input.loss_fn is a list of 1: expected one of cross_entropy, importance_sampling, ppo."),
+        (
+            ["forward_backward_input", "loss_fn"],
+            "dro",
+            'forward_backward_input.loss_fn is "dro": expected one of cross_entropy, importance_sampling, ppo.',
+        ),
+        (
+            ["forward_backward_input", "loss_fn"],
+            ["ppo"],
+            "forward_backward_input.loss_fn is a list of 1: expected one of cross_entropy, importance_sampling, ppo.",
+        ),
         (["forward_backward_input", "data"], [], "forward_backward_input.data is empty: expected at least one datum."),
         (["forward_backward_input", "data"], None, "forward_backward_input.data is null: expected a list."),
         (
             ["forward_backward_input", "loss_fn_config"],
             {"clip_ratio": 1},
-            "forward_backward_input.loss_fn_config.clip_ratio is not a key of ppo: it takes clip_low_threshold, clip_high_threshold, dual_clip.",
+            "forward_backward_input.loss_fn_config.clip_ratio is not a key of ppo: "
+            "it takes clip_low_threshold, clip_high_threshold, dual_clip.",
         ),
         (
             ["forward_backward_input", "loss_fn_config"],
             {"clip_low_threshold": 1.5},
             "forward_backward_input.loss_fn_config.clip_low_threshold is 1.5, above clip_high_threshold 1.2: both are bounds of the ratio.",
         ),
-        (["forward_backward_input", "loss_fn_config"], {"dual_clip": 1}, "forward_backward_input.loss_fn_config.dual_clip is 1.0: expected a number above 1."),
+        (
+            ["forward_backward_input", "loss_fn_config"],
+            {"dual_clip": 1},
+            "forward_backward_input.loss_fn_config.dual_clip is 1.0: expected a number above 1.",
+        ),
         ([*DATUM], 3, "data[0] is 3: expected an object."),
         ([*DATUM, "loss_fn_inputs"], None, "data[0].loss_fn_inputs is null: expected an object."),
-        ([*DATUM, "loss_fn_inputs", "mask"], {"data": []}, f"{INPUTS}.mask is not known to this engine: it takes target_tokens, weights, logprobs and advantages."),
-        ([*DATUM, "loss_fn_inputs", "weights"], {"data": [1]}, f"{INPUTS}.weights.data is a list of 1: expected a list of 9, one a target."),
+        (
+            [*DATUM, "loss_fn_inputs", "mask"],
+            {"data": []},
+            f"{INPUTS}.mask is not known to this engine: it takes target_tokens, weights, logprobs and advantages.",
+        ),
+        (
+            [*DATUM, "loss_fn_inputs", "weights"],
+            {"data": [1]},
+            f"{INPUTS}.weights.data is a list of 1: expected a list of 9, one a target.",
+        ),
         ([*DATUM, "loss_fn_inputs", "weights"], {"data": [None] * 9}, f"{INPUTS}.weights.data[0] is null: expected a number."),
-        ([*DATUM, "loss_fn_inputs", "weights"], [1], f'{INPUTS}.weights is a list of 1: expected an object {{"data": [...], "dtype": "int64" or "float32"}}.'),
-        ([*DATUM, "loss_fn_inputs", "weights", "shape"], [3, 3], f'{INPUTS}.weights.shape is "[3, 3]": expected [9], the length of its data.'),
-        ([*DATUM, "loss_fn_inputs", "weights", "sparse_crow_indices"], [0], f"{INPUTS}.weights is sparse: this engine takes dense tensors."),
+        (
+            [*DATUM, "loss_fn_inputs", "weights"],
+            [1],
+            f'{INPUTS}.weights is a list of 1: expected an object {{"data": [...], "dtype": "int64" or "float32"}}.',
+        ),
+        (
+            [*DATUM, "loss_fn_inputs", "weights", "shape"],
+            [3, 3],
+            f'{INPUTS}.weights.shape is "[3, 3]": expected [9], the length of its data.',
+        ),
+        (
+            [*DATUM, "loss_fn_inputs", "weights", "sparse_crow_indices"],
+            [0],
+            f"{INPUTS}.weights is sparse: this engine takes dense tensors.",
+        ),
         ([*DATUM, "model_input"], {"chunks": [{"tokens": [1] * 513}]}, "data[0] has 513 tokens: tiny takes at most 512."),
     ],
 )
@@ -177,7 +232,10 @@ def test_a_wrong_training_request_is_refused_by_field(path: list, value: Any, ex
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("err_fwdbwd_len_mismatch", f"{INPUTS}.target_tokens has 11 tokens and model_input has 12: they must be equally long (shift before sending)."),
+        (
+            "err_fwdbwd_len_mismatch",
+            f"{INPUTS}.target_tokens has 11 tokens and model_input has 12: they must be equally long (shift before sending).",
+        ),
         ("err_fwdbwd_is_without_logprobs", f"{INPUTS}.logprobs is missing: expected one number a target, which importance_sampling needs."),
     ],
 )
@@ -188,7 +246,10 @@ def test_what_another_server_takes_in_silence_is_refused(name: str, expected: st
 def test_missing_targets_are_named() -> None:
     body = recorded("fwdbwd_ppo_config")
     del body["forward_backward_input"]["data"][0]["loss_fn_inputs"]["target_tokens"]
-    assert sentence(parse_train, body, "forward_backward_input", LIMITS) == f"{INPUTS}.target_tokens is missing: expected the token to predict at each position."
+    assert (
+        sentence(parse_train, body, "forward_backward_input", LIMITS)
+        == f"{INPUTS}.target_tokens is missing: expected the token to predict at each position."
+    )
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,9 @@ def test_an_operation_that_fails_fails_alone(capfd: pytest.CaptureFixture[str]) 
     assert 'raise ValueError("of no use")' in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")])
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")]
+)
 def test_lack_of_memory_is_told_as_such(error: Exception) -> None:
     def fail() -> None:
         raise error

@@ -52,11 +52,15 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="toolwise_engine", description="Trains and samples language models on this machine.")
     parser.add_argument("--model", action="append", required=True, type=named_folder, metavar="NAME=FOLDER", help="a base model to serve")
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="number format of the compute copies")
-    parser.add_argument("--threads", type=thread_count, default="auto", metavar="auto|N", help="threads of torch; auto: cores that are free")
+    parser.add_argument(
+        "--threads", type=thread_count, default="auto", metavar="auto|N", help="threads of torch; auto: cores that are free"
+    )
     parser.add_argument("--checkpoints", type=Path, required=True, metavar="DIR", help="where checkpoints are kept")
     parser.add_argument("--port", type=int, default=0, help="0: any free one")
     parser.add_argument("--session-timeout", type=positive, default=300.0, metavar="SECONDS", help="silence after which a session ends")
-    parser.add_argument("--poll-seconds", type=positive, default=40.0, metavar="SECONDS", help="how long retrieve_future waits for a result")
+    parser.add_argument(
+        "--poll-seconds", type=positive, default=40.0, metavar="SECONDS", help="how long retrieve_future waits for a result"
+    )
     parser.add_argument("--kept-snapshots", type=int, default=4, metavar="N", help="unsaved snapshots kept of each model")
     return parser.parse_args()
 

@@ -95,7 +95,10 @@ def make_routes(state: State) -> list[Route]:
 
     return [
         Route(f"{PREFIX}/retrieve_future", retrieve_future, methods=["POST"]),
-        *map(post, ("asample", "forward_backward", "forward", "optim_step", "session_heartbeat", "create_session", "create_model", "get_info")),
+        *map(
+            post,
+            ("asample", "forward_backward", "forward", "optim_step", "session_heartbeat", "create_session", "create_model", "get_info"),
+        ),
         *map(post, ("unload_model", "save_weights", "save_weights_for_sampler", "load_weights", "create_sampling_session", "weights_info")),
         *map(post, ("client/config", "telemetry")),
         get("healthz", lambda service, path: service.health()),

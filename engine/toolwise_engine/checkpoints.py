@@ -1,7 +1,7 @@
 """Checkpoints on disk: `tinker://<model_id>/weights/<name>` lives in DIR/<model_id>/weights/<name>, and sampler weights beside it.
 
-A checkpoint appears whole or not at all: it is written to a sibling folder that is then renamed. What is in it is the policy's affair, apart
-from `checkpoint.json`, which says what it belongs to.
+A checkpoint appears whole or not at all: it is written to a sibling folder that is then renamed. What is in it is the policy's affair,
+apart from `checkpoint.json`, which says what it belongs to.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class Facts:
 def parse_address(path: str, field: str = "path") -> Address:
     match = _PATH.match(path)
     if match is None:
-        raise user_error(f'{field} is "{path[:200]}": expected tinker://<model_id>/weights/<name> or tinker://<model_id>/sampler_weights/<name>.')
+        raise user_error(
+            f'{field} is "{path[:200]}": expected tinker://<model_id>/weights/<name> or tinker://<model_id>/sampler_weights/<name>.'
+        )
     model_id, kind, name = match.groups()
     return Address(model_id, kind, name)  # type: ignore[arg-type]
 
@@ -134,7 +136,7 @@ class CheckpointStore:
         for path in self.root.glob("*/*/.*"):
             if path.name.endswith(".old") and not (target := path.parent / path.name[1:-4]).exists():
                 path.rename(target)
-            elif path.name.endswith((".new", ".old", ".gone")):
+            else:
                 shutil.rmtree(path, ignore_errors=True)
 
 

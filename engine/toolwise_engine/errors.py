@@ -11,7 +11,7 @@ Category = Literal["user", "server"]
 class EngineError(Exception):
     """A request that is wrong (`user`) or that the engine failed to serve (`server`).
 
-    `status` is the HTTP status where the request is refused at once; a request that fails later, in its turn, is told by its category alone.
+    `status` is the HTTP status where the request is refused at once; one that fails later, in its turn, is told by its category alone.
     """
 
     def __init__(self, category: Category, message: str, status: int | None = None) -> None:

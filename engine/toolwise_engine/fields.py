@@ -1,6 +1,6 @@
 """Readers of JSON fields that answer a wrong value with one sentence: which field, what was expected, what came.
 
-Hand-written because token lists are long and requests many: a list is checked by passes that run in C, never item by item unless it is wrong.
+Hand-written because token lists are long and requests many: a list is checked by passes that run in C, item by item only if wrong.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Promises of results: made when a request is taken, settled by the worker, fetched by long polls.
 
-A result is kept until it was fetched and a grace period has passed, so that a lost answer can be fetched again; what nobody fetches, and what
-exceeds the memory limit, goes oldest first. All methods run in the HTTP thread, except `Futures.settle_from_worker`.
+A result is kept until it was fetched and a grace period has passed, so that a lost answer can be fetched again; what nobody fetches, and
+what exceeds the memory limit, goes oldest first. All methods run in the HTTP thread, except `Futures.settle_from_worker`.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ class Futures:
 
     def _forget(self, future: Future) -> None:
         self.memory -= len(future.result or b"")
+        future.result = None  # Others may hold the promise itself, to recognise a repeated request.
         del self._settled[future.id]
         del self._by_id[future.id]
 

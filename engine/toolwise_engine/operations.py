@@ -67,7 +67,9 @@ def publish(model: Model, source: Source, sampler_id: str, kept: int) -> dict:
     model.published.append(source)
     while len({id(entry.snapshot) for entry in model.published}) > kept:
         old = model.published.pop(0)
-        old.drop(f"This sampling session holds policy version {old.snapshot.version}, which is no longer kept: the newest {kept} of a model are.")
+        old.drop(
+            f"This sampling session holds policy version {old.snapshot.version}, which is no longer kept: the newest {kept} of a model are."
+        )
     return {"type": "save_weights_for_sampler", "path": None, "sampling_session_id": sampler_id, "policy_version": version}
 
 
@@ -111,6 +113,7 @@ def policy_of(model: Model) -> Policy:
 
 def train_result(logprobs: list[np.ndarray], metrics: dict, kind: str) -> dict:
     outputs = [
-        {"logprobs": {"data": np.ascontiguousarray(values, dtype=np.float32), "dtype": "float32", "shape": [len(values)]}} for values in logprobs
+        {"logprobs": {"data": np.ascontiguousarray(values, dtype=np.float32), "dtype": "float32", "shape": [len(values)]}}
+        for values in logprobs
     ]
     return {"type": kind, "loss_fn_output_type": "scalar", "loss_fn_outputs": outputs, "metrics": metrics}

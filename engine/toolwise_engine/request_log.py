@@ -22,10 +22,14 @@ class RequestLog:
         known = self._seen.get(seq_id)
         if known is not None:
             if known[0] != digest:
-                raise user_error(f"seq_id {seq_id} was used for another request: a repeat must be the same endpoint and body, byte for byte.", 409)
+                raise user_error(
+                    f"seq_id {seq_id} was used for another request: a repeat must be the same endpoint and body, byte for byte.", 409
+                )
             return known[1]
         if seq_id <= self._highest:
-            raise user_error(f"seq_id {seq_id} is lower than {self._highest}, which was taken already: requests of a model run in order.", 409)
+            raise user_error(
+                f"seq_id {seq_id} is lower than {self._highest}, which was taken already: requests of a model run in order.", 409
+            )
         return None
 
     def add(self, seq_id: int, digest: bytes, future: Future) -> None:

@@ -25,7 +25,9 @@ class Source:
 
     __slots__ = ("__weakref__", "base", "gone", "load", "model", "path", "snapshot")
 
-    def __init__(self, base: BaseModel, path: str | None = None, model: Model | None = None, load: Callable[[], Snapshot] | None = None) -> None:
+    def __init__(
+        self, base: BaseModel, path: str | None = None, model: Model | None = None, load: Callable[[], Snapshot] | None = None
+    ) -> None:
         self.base = base
         self.path = path
         self.model = model

@@ -6,6 +6,7 @@ Every method runs in the HTTP thread and is quick; what takes time goes to the w
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from toolwise_engine.base_model import BaseModel
 from toolwise_engine.checkpoints import Address, CheckpointStore, Facts, parse_address
 from toolwise_engine.errors import user_error
 from toolwise_engine.futures import Future, Futures
-from toolwise_engine.request_log import digest_of
+from toolwise_engine.request_log import RequestLog, digest_of
 from toolwise_engine.samplers import Samplers, Source
 from toolwise_engine.sessions import Model, Session, Sessions
 from toolwise_engine.worker import Operation, Sampling, Worker
@@ -35,6 +36,14 @@ class Settings:
     session_timeout: float = 300.0
     poll_seconds: float = POLL_SECONDS
     kept_snapshots: int = 4
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the worker is to do for a request, and what follows when it ended, run or not."""
+
+    run: Callable[[], object]
+    after: Callable[[], None] | None = None
 
 
 class Service:
@@ -127,7 +136,7 @@ class Service:
         flags = {name: fields.get_bool(lora, name, True, f"lora_config.{name}") for name in ("train_unembed", "train_attn", "train_mlp")}
         model = Model(f"model_{secrets.token_hex(8)}", session.id, base, **flags, user_metadata=body.get("user_metadata"))
         self.sessions.add_model(model)
-        future = self._queue("create_model", model, partial(operations.create, model))
+        future = self._queue("create_model", model, Work(partial(operations.create, model)))
         if key >= 0:
             session.created_models[key] = (digest, model, future)
         return self._created(model, future)
@@ -167,8 +176,9 @@ class Service:
     def _close(self, model: Model, reason: str) -> Future:
         if model.closed is None:
             model.closed = reason
+            model.log = RequestLog()
         self.samplers.remove_model(model)
-        return self._queue("unload_model", model, partial(operations.unload, model, self.worker), always=True)
+        return self._queue("unload_model", model, Work(partial(operations.unload, model, self.worker)), always=True)
 
     # --- training --------------------------------------------------------------------------------------------------------------------
 
@@ -179,16 +189,16 @@ class Service:
         return self._train("forward", "forward_input", operations.forward, body, raw)
 
     def _train(self, name: str, field: str, run: Callable, body: dict, raw: bytes) -> dict:
-        def prepare(model: Model) -> Callable[[], object]:
-            return partial(run, model, wire.parse_train(body, field, model.base.limits))
+        def prepare(model: Model) -> Work:
+            return Work(partial(run, model, wire.parse_train(body, field, model.base.limits)))
 
         return self._in_order(name, body, raw, prepare)
 
     def optim_step(self, body: dict, raw: bytes) -> dict:
-        return self._in_order("optim_step", body, raw, lambda model: partial(operations.optim_step, model, wire.parse_adam(body)))
+        return self._in_order("optim_step", body, raw, lambda model: Work(partial(operations.optim_step, model, wire.parse_adam(body))))
 
     def save_weights(self, body: dict, raw: bytes) -> dict:
-        def prepare(model: Model) -> Callable[[], object]:
+        def prepare(model: Model) -> Work:
             address = Address(model.id, "weights", fields.get_identifier(body, "path"))
             optimizer = fields.get_bool(body, "optimizer", True)
             return self._saving(model, address, body, optimizer)
@@ -196,45 +206,42 @@ class Service:
         return self._in_order("save_weights", body, raw, prepare)
 
     def save_weights_for_sampler(self, body: dict, raw: bytes) -> dict:
-        def prepare(model: Model) -> Callable[[], object]:
+        def prepare(model: Model) -> Work:
             if body.get("path") is not None:
                 address = Address(model.id, "sampler_weights", fields.get_identifier(body, "path"))
                 return self._saving(model, address, body, False)
             source = Source(model.base, model=model)
             sampler = self.samplers.create(model.session_id, source)
-            return partial(operations.publish, model, source, sampler.id, self.settings.kept_snapshots)
+            return Work(partial(operations.publish, model, source, sampler.id, self.settings.kept_snapshots))
 
         return self._in_order("save_weights_for_sampler", body, raw, prepare)
 
-    def _saving(self, model: Model, address: Address, body: dict, optimizer: bool) -> Callable[[], object]:
+    def _saving(self, model: Model, address: Address, body: dict, optimizer: bool) -> Work:
         refuse_ttl(body)
         overwrite = fields.get_bool(body, "overwrite", False)
         if address in self._reserved or (not overwrite and self.store.exists(address)):
             raise user_error(f"Checkpoint {address} exists already: choose another name, or send overwrite true.", 409)
         self._reserved.add(address)
 
-        def run() -> dict:
-            try:
-                result = operations.save(model, address, self.store, optimizer)
-            finally:
-                self.futures.loop.call_soon_threadsafe(self._saved, address)
-            return result
+        return Work(partial(operations.save, model, address, self.store, optimizer), partial(self._saved_by_worker, address))
 
-        return run
+    def _saved_by_worker(self, address: Address) -> None:
+        with contextlib.suppress(RuntimeError):  # The HTTP loop is gone: the engine stops.
+            self.futures.loop.call_soon_threadsafe(self._saved, address)
 
     def _saved(self, address: Address) -> None:
         self._reserved.discard(address)
         self.samplers.forget_source(str(address))
 
     def load_weights(self, body: dict, raw: bytes) -> dict:
-        def prepare(model: Model) -> Callable[[], object]:
+        def prepare(model: Model) -> Work:
             address = parse_address(fields.get_text(body, "path"))
             self._must_exist(address)
-            return partial(operations.load, model, address, self.store, fields.get_bool(body, "optimizer", False))
+            return Work(partial(operations.load, model, address, self.store, fields.get_bool(body, "optimizer", False)))
 
         return self._in_order("load_weights", body, raw, prepare)
 
-    def _in_order(self, name: str, body: dict, raw: bytes, prepare: Callable[[Model], Callable[[], object]]) -> dict:
+    def _in_order(self, name: str, body: dict, raw: bytes, prepare: Callable[[Model], Work]) -> dict:
         """Queue an operation of a model once; a repeated seq_id gets the promise of the first."""
         model = self.sessions.model(fields.get_identifier(body, "model_id"))
         seq_id = fields.get_int(body, "seq_id", -1, 0, wire.MAX_SEQ_ID)
@@ -247,9 +254,9 @@ class Service:
             model.log.add(seq_id, digest, future)
         return promise(future)
 
-    def _queue(self, name: str, model: Model, run: Callable[[], object], always: bool = False) -> Future:
+    def _queue(self, name: str, model: Model, work: Work, always: bool = False) -> Future:
         future = self.futures.create()
-        self.worker.submit(Operation(name, future, run, model, always))
+        self.worker.submit(Operation(name, future, work.run, model, always, work.after))
         return future
 
     # --- sampling --------------------------------------------------------------------------------------------------------------------
@@ -286,7 +293,9 @@ class Service:
     def _named_source(self, body: dict, keep: bool) -> Source:
         name, path = fields.get_optional_text(body, "base_model"), fields.get_optional_text(body, "model_path")
         if (name is None) == (path is None):
-            raise user_error("Where to sample from is not clear: expected sampling_session_id, or exactly one of base_model and model_path.")
+            raise user_error(
+                "Where to sample from is not clear: expected sampling_session_id, or exactly one of base_model and model_path."
+            )
         if name is not None:
             base = self._base(name)
             load = partial(operations.load_snapshot, base.folder, base.dtype, None)

@@ -76,7 +76,9 @@ class Sessions:
         """The session, noted as alive; 404 where it is unknown or expired."""
         session = self._sessions.get(session_id)
         if session is None:
-            raise user_error(f"Session {session_id} is not known: it expired ({self.timeout:g} s without a request), or was never created here.", 404)
+            raise user_error(
+                f"Session {session_id} is not known: it expired ({self.timeout:g} s without a request), or was never created here.", 404
+            )
         session.seen = time.monotonic()
         return session
 

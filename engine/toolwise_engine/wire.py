@@ -106,9 +106,13 @@ def parse_datum(value: Any, field: str, loss_fn: str, limits: Limits) -> Datum:
     name = f"{field}.loss_fn_inputs"
     if "target_tokens" not in inputs:
         refuse(f"{name}.target_tokens", "the token to predict at each position")
-    targets = fields.check_tokens(parse_tensor(inputs["target_tokens"], f"{name}.target_tokens"), f"{name}.target_tokens.data", limits.vocabulary)
+    targets = fields.check_tokens(
+        parse_tensor(inputs["target_tokens"], f"{name}.target_tokens"), f"{name}.target_tokens.data", limits.vocabulary
+    )
     if len(targets) != count:
-        raise user_error(f"{name}.target_tokens has {len(targets)} tokens and model_input has {count}: they must be equally long (shift before sending).")
+        raise user_error(
+            f"{name}.target_tokens has {len(targets)} tokens and model_input has {count}: they must be equally long (shift before sending)."
+        )
     numbers: dict[str, list[float]] = {}
     for key, tensor in inputs.items():
         if key == "target_tokens":
@@ -152,7 +156,9 @@ def parse_loss_config(config: Any, loss_fn: str, field: str) -> dict[str, float]
         result[key] = fields.get_number(config, key, None, 0.0, float("inf"), f"{field}.loss_fn_config.{key}")
     low, high = result.get("clip_low_threshold", 0.8), result.get("clip_high_threshold", 1.2)
     if low > high:
-        raise user_error(f"{field}.loss_fn_config.clip_low_threshold is {low:g}, above clip_high_threshold {high:g}: both are bounds of the ratio.")
+        raise user_error(
+            f"{field}.loss_fn_config.clip_low_threshold is {low:g}, above clip_high_threshold {high:g}: both are bounds of the ratio."
+        )
     if "dual_clip" in result and result["dual_clip"] <= 1:
         refuse(f"{field}.loss_fn_config.dual_clip", "a number above 1", result["dual_clip"])
     return result
@@ -200,7 +206,8 @@ def parse_sample(body: dict, limits: Limits) -> SampleRequest:
     max_tokens = fields.get_int(params, "max_tokens", room, 1, 2**31, "sampling_params.max_tokens")
     if max_tokens > room:
         raise user_error(
-            f"prompt has {len(prompt)} tokens and sampling_params.max_tokens is {max_tokens}: together they are over the {limits.context} that {limits.name} takes."
+            f"prompt has {len(prompt)} tokens and sampling_params.max_tokens is {max_tokens}: "
+            f"together they are over the {limits.context} that {limits.name} takes."
         )
     temperature = fields.get_number(params, "temperature", 1.0, 0.0, 1e6, "sampling_params.temperature")
     top_p = fields.get_number(params, "top_p", 1.0, 0.0, 1.0, "sampling_params.top_p")

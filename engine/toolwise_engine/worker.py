@@ -27,13 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Operation:
-    """`run` makes the result. With a model it fails at once when the model is closed by then, unless `always`."""
+    """`run` makes the result. With a model it fails at once when the model is closed by then, unless `always`.
+
+    `after` is called when it ended, run or not.
+    """
 
     name: str
     future: Future | None
     run: Callable[[], object]
     model: Model | None = None
     always: bool = False
+    after: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -123,6 +127,9 @@ class Worker:
         else:
             if operation.future is not None:
                 self._settled.append((operation.future, result))
+        finally:
+            if operation.after is not None:
+                operation.after()
 
     def _begin(self, sampling: Sampling) -> None:
         request = sampling.request
