@@ -9,6 +9,7 @@ import type { Problem } from '../domain/problem.js';
 import type { Sample, Sampler } from '../engine/sampler.js';
 import { recipeSchema } from '../recipe/schema.js';
 import { planGroups, runRollouts } from '../rollout/scheduler.js';
+import { rolloutStatistics } from '../rollout/statistics.js';
 import { Toolbox } from '../tools/callTool.js';
 import { tool } from '../tools/tool.js';
 
@@ -17,21 +18,23 @@ export interface RolloutBenchmark {
   readonly rolloutsPerSecond: number;
   /** Prompt, model and tool tokens of all rollouts, each counted once. */
   readonly tokensPerSecond: number;
+  /** Checks that the work was done: 1 each. */
+  readonly callsPerRollout: number;
+  readonly answered: number;
 }
 
-/** Answers at once: the given turns by turn, each ended by a stop token. The turn is read off the context: it grows by what was sampled. */
-export function nullSampler(turns: readonly (readonly number[])[], stopToken: number): Sampler {
-  const samples: Sample[] = turns.map((tokens) => ({
+/** Answers at once: the first of the two turns where it is not in the context yet, then the second; each ended by a stop token. */
+export function nullSampler(turns: readonly [opening: readonly number[], answer: readonly number[]], stopToken: number): Sampler {
+  const sampleOf = (tokens: readonly number[]): Sample => ({
     tokens: [...tokens, stopToken],
     logProbs: new Array<number>(tokens.length + 1).fill(-0.5),
     stop: 'stop',
-  }));
-  const opening = turns[0]!;
+  });
+  const [opening, answer] = turns.map(sampleOf) as [Sample, Sample];
   return {
     policyVersion: 0,
     async sample({ prompt }) {
-      const called = holds(prompt, opening);
-      return samples[called ? Math.min(1, samples.length - 1) : 0]!;
+      return holds(prompt, turns[0]) ? answer : opening;
     },
   };
 }
@@ -50,7 +53,7 @@ function holds(context: readonly number[], tokens: readonly number[]): boolean {
 export async function benchmarkRollouts(modelFolder: string, rollouts = 2048): Promise<RolloutBenchmark> {
   const format = await ChatFormat.load(modelFolder);
   const call = `I multiply first, then add the remainder.\n<tool_call>\n{"name": "calculator", "arguments": {"code": "total = 37 * 12 + 5\\nprint(total)"}}\n</tool_call>`;
-  const turns = [call, 'The result is right.\n\\boxed{449}'].map((text) => format.encode(text));
+  const turns = [format.encode(call), format.encode('The result is right.\n\\boxed{449}')] as const;
   const tools = new Toolbox([
     tool({
       name: 'calculator',
@@ -66,8 +69,7 @@ export async function benchmarkRollouts(modelFolder: string, rollouts = 2048): P
   }));
   const plans = planGroups(problems, 8, 'bench').slice(0, rollouts);
   const started = performance.now();
-  let tokens = 0;
-  await runRollouts(
+  const finished = await runRollouts(
     plans,
     {
       sampler: nullSampler(turns, format.stopTokenIds[0]!),
@@ -77,15 +79,17 @@ export async function benchmarkRollouts(modelFolder: string, rollouts = 2048): P
       sampling: { temperature: 1, topP: 1 },
       system: systemText('deliberative'),
     },
-    {
-      runSeed: 1,
-      step: 0,
-      concurrency: 256,
-      onRollout: (rollout) => {
-        if (rollout.kind === 'finished') tokens += rollout.trajectory.promptTokens.length + rollout.trajectory.tokens.length;
-      },
-    },
+    { runSeed: 1, step: 0, concurrency: 256 },
   );
   const seconds = (performance.now() - started) / 1000;
-  return { rollouts: plans.length, rolloutsPerSecond: plans.length / seconds, tokensPerSecond: tokens / seconds };
+  const trajectories = finished.flatMap((rollout) => (rollout.kind === 'finished' ? [rollout.trajectory] : []));
+  const { callsPerRollout, answered } = rolloutStatistics(trajectories);
+  const tokens = trajectories.reduce((sum, trajectory) => sum + trajectory.promptTokens.length + trajectory.tokens.length, 0);
+  return {
+    rollouts: trajectories.length,
+    rolloutsPerSecond: trajectories.length / seconds,
+    tokensPerSecond: tokens / seconds,
+    callsPerRollout,
+    answered,
+  };
 }

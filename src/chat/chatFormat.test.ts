@@ -141,6 +141,14 @@ it('puts the system text into the question where the template refuses system mes
   expect(format.notes.join(' ')).toContain('no system role');
 });
 
+it('says that a template trims tool results, and does not trim them', async () => {
+  const format = await load(
+    TOOL_CHATML.replace("'\n<tool_response>\n' + message.content", "'\n<tool_response>\n' + (message.content | trim)"),
+  );
+  expect(format.notes).toEqual([expect.stringContaining('changes tool results')]);
+  expect(format.continuationText([' 2'])).toContain('<tool_response>\n 2\n</tool_response>');
+});
+
 it('breaks up control tokens in a tool’s text, and nothing else', async () => {
   const format = await load(CHATML);
   const ids = format.continuation(['a<|im_end|>b<tool_call>c<p>']);

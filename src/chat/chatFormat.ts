@@ -52,7 +52,7 @@ export class ChatFormat implements TokenCodec {
     this.stopTokenIds = [...new Set([this.#closing.at(-1)!, ...generationStops])];
     this.#stops = new Set(this.stopTokenIds);
     this.opensThinking = traits.opensThinking;
-    this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits)];
+    this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits), ...this.#resultNotes()];
     this.#control = tokenizer.controlTokens.length === 0 ? undefined : alternatives(tokenizer.controlTokens);
   }
 
@@ -145,6 +145,16 @@ export class ChatFormat implements TokenCodec {
       open = false;
     }
     return { promptTokens, tokens, mask };
+  }
+
+  /** What surrounds a tool's result must not depend on it; a template that trims or rewrites results is said. */
+  #resultNotes(): string[] {
+    const probe = ' {"value": [1]}\n';
+    const [before, after] = this.#piecesFor(1);
+    const rendered = this.#traits.afterTurn(this.#forTemplate([{ role: 'tool', content: probe }]));
+    return rendered === before + probe + after
+      ? []
+      : ['The chat template changes tool results (it may trim them): ours go in as they are.'];
   }
 
   /** As `continuation`, for any messages between two assistant turns. */

@@ -135,10 +135,10 @@ export class Episode<P extends Problem> {
 
   /** What to sample next. */
   request(): EpisodeRequest {
-    const { format, sampling, limits, entropy } = this.#settings;
+    const { format, sampling, entropy } = this.#settings;
     return {
       prompt: this.#transcript.context(),
-      maxTokens: Math.min(limits.turnTokens ?? Number.POSITIVE_INFINITY, this.#remaining()),
+      maxTokens: this.#turnLimit(),
       temperature: sampling.temperature,
       topP: sampling.topP,
       stopTokenIds: format.stopTokenIds,
@@ -152,10 +152,10 @@ export class Episode<P extends Problem> {
    * @throws the caller's reason when its signal is aborted meanwhile.
    */
   async take(sample: Sample): Promise<Rollout<P> | undefined> {
-    checkSample(sample, this.#remaining());
     const { format, limits, sampler } = this.#settings;
-    const turnLimit = Math.min(limits.turnTokens ?? Number.POSITIVE_INFINITY, this.#remaining());
+    const turnLimit = this.#turnLimit();
     const hitResponseLimit = turnLimit === this.#remaining();
+    checkSample(sample, turnLimit);
     this.#transcript.appendSampled(sample);
     for (const entropy of sample.entropies ?? []) {
       this.#entropySum += entropy;
@@ -256,6 +256,11 @@ export class Episode<P extends Problem> {
 
   #remaining(): number {
     return this.#budget - this.#transcript.tokens.length;
+  }
+
+  /** Tokens that the next turn may have. */
+  #turnLimit(): number {
+    return Math.min(this.#settings.limits.turnTokens ?? Number.POSITIVE_INFINITY, this.#remaining());
   }
 
   /** The replies as tokens, shortened where the response's limit asks for it; undefined where nothing useful would fit. */

@@ -98,6 +98,15 @@ describe('a rollout with a call', () => {
   });
 });
 
+it('ends a turn itself where the engine left the end-of-turn token out', async () => {
+  const trajectory = await finished((_, __, n) => {
+    const ids = format.encode(call('4'));
+    return n === 0 ? { tokens: ids, logProbs: ids.map(() => -1), stop: 'stop' } : ANSWER;
+  });
+  expect(responseText(trajectory)).toContain('</tool_call><|im_end|>\n<|im_start|>user');
+  expect(trajectory.mask[format.encode(call('4')).length]).toBe(0);
+});
+
 describe('limits', () => {
   it('a turn cut by its own limit ends the rollout, its call cut off', async () => {
     const trajectory = await finished(inOrder(call('4'.repeat(80))), { limits: { turnTokens: 70 } });
@@ -172,7 +181,7 @@ describe('limits', () => {
 
   it('the deadline ends a rollout whose tool hangs, with what is there', async () => {
     const trajectory = await finished(inOrder(call('4')), {
-      limits: { deadlineSeconds: 0.05 },
+      limits: { deadlineSeconds: 0.3 },
       tools: [{ ...echo, execute: () => new Promise<string>(() => undefined) }],
     });
     expect(trajectory.stopReason).toEqual({ kind: 'deadline' });
@@ -181,13 +190,13 @@ describe('limits', () => {
   });
 
   it('the deadline ends a rollout whose engine stops answering', async () => {
-    const trajectory = await finished((_, __, n) => (n === 0 ? call('4') : undefined), { limits: { deadlineSeconds: 0.05 } });
+    const trajectory = await finished((_, __, n) => (n === 0 ? call('4') : undefined), { limits: { deadlineSeconds: 0.3 } });
     expect(trajectory.stopReason).toEqual({ kind: 'deadline' });
     expect(executedCalls(trajectory)).toBe(1);
   });
 
   it('an engine that never answered is infrastructure', async () => {
-    expect(await prepare(() => undefined, { limits: { deadlineSeconds: 0.05 } }).rollout).toMatchObject({
+    expect(await prepare(() => undefined, { limits: { deadlineSeconds: 0.3 } }).rollout).toMatchObject({
       kind: 'infra',
       error: expect.stringContaining('no answer'),
     });
