@@ -15,7 +15,7 @@ export type { CalcLevel, CalcSize } from './calc/family.js';
 export interface CalcProblem extends Problem {
   readonly answer: string;
   readonly tags: { readonly family: string; readonly level: CalcLevel };
-  /** Right Python programs; the last line is an expression with the answer. */
+  /** Right Python programs, the plainest first; the last line is an expression with the answer. */
   readonly programs: readonly string[];
   /** Plausible mistakes in the same form; now and then one is right by luck. */
   readonly wrongPrograms: readonly string[];
@@ -37,30 +37,27 @@ export const CALC_FAMILIES: readonly Family[] = [...LEVEL_1, ...LEVEL_2, ...LEVE
 
 /** One problem in four belongs to the evaluation. */
 const EVALUATION_SHARE = 4;
-/** Draws without a new problem after which the families count as exhausted. */
-const PATIENCE = 20_000;
+/** The largest set that is made at once; every level has several times as many problems in each split. */
+const LARGEST_SET = 100_000;
 
 /** A set without duplicates, families in equal parts as long as they have new problems.
  * @param options.exclude ids that must not occur
- * @throws UserError when the families have fewer problems than `count` */
+ * @throws UserError when `count` is more than a set may hold */
 export function calcProblems(options: CalcOptions & { readonly count: number; readonly exclude?: Iterable<string> }): CalcProblem[] {
+  if (options.count > LARGEST_SET) {
+    throw new UserError(
+      `calc: a set holds at most ${LARGEST_SET} problems; ${options.count} were asked for`,
+      'Leave count out for an endless stream.',
+    );
+  }
   const seen = new Set(options.exclude);
   const problems: CalcProblem[] = [];
-  let sinceNew = 0;
   const stream = calcStream(options);
   while (problems.length < options.count) {
     const problem = stream.next().value;
-    if (!seen.has(problem.id)) {
-      seen.add(problem.id);
-      problems.push(problem);
-      sinceNew = 0;
-    } else if (++sinceNew === PATIENCE) {
-      const levels = (options.levels ?? [1, 2, 3]).join(', ');
-      throw new UserError(
-        `calc has only about ${problems.length} different ${options.split} problems of size ${options.size} in level ${levels}; ${options.count} were asked for`,
-        'Ask for fewer, or for more levels.',
-      );
-    }
+    if (seen.has(problem.id)) continue;
+    seen.add(problem.id);
+    problems.push(problem);
   }
   return problems;
 }

@@ -17,7 +17,7 @@ export interface Draft {
   readonly key: string;
   readonly question: string;
   readonly answer: bigint;
-  /** Right Python programs; the last line is an expression with the answer. */
+  /** Right Python programs, the plainest first; the last line is an expression with the answer. */
   readonly programs: readonly string[];
   /** Plausible mistakes in the same form; now and then one is right by luck. */
   readonly wrongPrograms: readonly string[];

@@ -17,7 +17,7 @@ const multiplyAdd: Family = {
       key: `${unordered(a, b)}${sign}${c}`,
       question: random.pick(small ? asked : [...asked, `Evaluate the expression ${text}.`]),
       answer: sign === '+' ? product + BigInt(c) : product - BigInt(c),
-      programs: [`${a}*${b}${sign}${c}`],
+      programs: small ? [`${a}*${b}${sign}${c}`] : [`${a}*${b}${sign}${c}`, `${sign === '+' ? '' : '-'}${c}+${a}*${b}`],
       wrongPrograms: [`${a}+${b}${sign}${c}`, `${a}*${b}`, `${a}*${c}${sign}${b}`],
       explanation: [
         sign === '+' ? 'I multiply first and then add.' : 'I multiply first and then subtract.',
@@ -49,7 +49,7 @@ const brackets: Family = {
       key: twoSums ? `(${unordered(a, b)})*(${unordered(c, d)})` : `(${a}-${b})*${c}+${d}`,
       question: random.pick([`What is ${text}?`, `Compute ${text}.`, `Find the value of ${text}.`]),
       answer: twoSums ? (BigInt(a) + BigInt(b)) * (BigInt(c) + BigInt(d)) : (BigInt(a) - BigInt(b)) * BigInt(c) + BigInt(d),
-      programs: [text.replaceAll(' ', '')],
+      programs: [text.replaceAll(' ', ''), twoSums ? `(${c}+${d})*(${a}+${b})` : `${d}+${c}*(${a}-${b})`],
       wrongPrograms: twoSums ? [`${a}+${b}*${c}+${d}`, `(${a}+${b})*${c}+${d}`] : [`${a}-${b}*${c}+${d}`, `(${a}-${b})*(${c}+${d})`],
       explanation: ['The brackets come first, then the product.', 'I keep the brackets and evaluate the whole expression.'],
     };
@@ -84,7 +84,7 @@ const crates: Family = {
       key: `${held}*${boxes}-${lost}`,
       question,
       answer: BigInt(held) * BigInt(boxes) - BigInt(lost),
-      programs: [`${held}*${boxes}-${lost}`],
+      programs: small ? [`${held}*${boxes}-${lost}`] : [`${held}*${boxes}-${lost}`, `-${lost}+${boxes}*${held}`],
       wrongPrograms: [`${held}*${boxes}+${lost}`, `${held}*${boxes}`, `${held}-${lost}`, `${held}+${boxes}-${lost}`],
       explanation: small
         ? ['All of them, less what breaks.']
@@ -114,7 +114,7 @@ const shop: Family = {
       key: [`${a}*${x}`, `${b}*${y}`].sort().join('+'),
       question,
       answer: BigInt(a) * BigInt(x) + BigInt(b) * BigInt(y),
-      programs: [`${a}*${x}+${b}*${y}`],
+      programs: size === 'small' ? [`${a}*${x}+${b}*${y}`] : [`${a}*${x}+${b}*${y}`, `sum([${a}*${x},${b}*${y}])`],
       wrongPrograms: [`${a}+${x}+${b}+${y}`, `${a}*${x}`, `${x}+${y}`, `${a}*${b}+${x}*${y}`],
       explanation: ['Number times price for both goods, then the sum.', 'I multiply each count by its price and add the two.'],
     };

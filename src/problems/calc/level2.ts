@@ -15,7 +15,7 @@ const remainder: Family = {
         small ? asked : [...asked, `${a} sweets are shared equally among ${b} children. How many sweets are left over?`],
       ),
       answer: BigInt(a) % BigInt(b),
-      programs: [`${a}%${b}`],
+      programs: small ? [`${a}%${b}`] : [`${a}%${b}`, `${a}-${a}//${b}*${b}`],
       wrongPrograms: [`${a}//${b}`, `${a}-${b}`, `${b}%${a}`],
       explanation: ['The remainder is what the % operator gives.', 'What is left over after the division is the remainder.'],
     };
@@ -37,7 +37,7 @@ const greatestDivisor: Family = {
       question: small ? asked : random.pick([asked, `Find gcd(${a}, ${b}).`]),
       answer: gcd(BigInt(a), BigInt(b)),
       programs: small ? [withMath(`math.gcd(${a},${b})`)] : [withMath(`math.gcd(${a},${b})`), `from math import gcd\ngcd(${a},${b})`],
-      wrongPrograms: [`${a}%${b}`, `gcd(${a},${b})`, withMath(`math.lcm(${a},${b})`)],
+      wrongPrograms: [`${a}%${b}`, `${a}//${b}`, withMath(`math.lcm(${a},${b})`)],
       explanation: ['The math module has gcd for the greatest common divisor.', 'I need the largest number that divides both.'],
     };
   },
@@ -53,8 +53,11 @@ const leastMultiple: Family = {
       key: unordered(a, b),
       question: size === 'small' ? asked : random.pick([asked, `Find lcm(${a}, ${b}).`]),
       answer: lcm(BigInt(a), BigInt(b)),
-      programs: [withMath(`math.lcm(${a},${b})`)],
-      wrongPrograms: [`${a}*${b}`, `lcm(${a},${b})`, withMath(`math.gcd(${a},${b})`)],
+      programs:
+        size === 'small'
+          ? [withMath(`math.lcm(${a},${b})`)]
+          : [withMath(`math.lcm(${a},${b})`), withMath(`${a}*${b}//math.gcd(${a},${b})`)],
+      wrongPrograms: [`${a}*${b}`, `${a}+${b}`, withMath(`math.gcd(${a},${b})`)],
       explanation: ['The math module has lcm for the least common multiple.', 'I need the smallest number that both divide.'],
     };
   },
@@ -72,8 +75,8 @@ const digitsOfProduct: Family = {
       key: unordered(a, b),
       question: small ? asked : random.pick([asked, `Compute ${a} * ${b} and add up its digits.`]),
       answer: digitSum(BigInt(a) * BigInt(b)),
-      programs: [`sum(int(d) for d in str(${a}*${b}))`],
-      wrongPrograms: [`${a}*${b}`, `sum(d for d in str(${a}*${b}))`, `sum(int(d) for d in ${a}*${b})`],
+      programs: small ? [`sum(int(d) for d in str(${a}*${b}))`] : [`sum(int(d) for d in str(${a}*${b}))`, `sum(map(int,str(${a}*${b})))`],
+      wrongPrograms: [`${a}*${b}`, `len(str(${a}*${b}))`, `sum(int(d) for d in str(${a}+${b}))`],
       explanation: ['I turn the product into text and add its digits.', 'First the product, then the sum of its digits.'],
     };
   },

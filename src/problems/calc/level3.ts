@@ -22,7 +22,7 @@ const sumOfPowers: Family = {
           ? [`sum(i**${power} for i in range(${n}+1))`]
           : [`sum(i**${power} for i in range(1,${n + 1}))`, `sum(i**${power} for i in range(1,${n}+1))`],
       wrongPrograms: [`sum(i**${power} for i in range(${n}))`, `sum(i*${power} for i in range(${n}+1))`, `${n}**${power}`],
-      explanation: [`I sum the ${word} in a loop; range must go to ${n} itself.`, `A generator adds i**${power} for every i up to ${n}.`],
+      explanation: [`I sum the ${word} in a loop.`, `A loop adds i**${power} for every i.`],
     };
   },
 };
@@ -39,7 +39,7 @@ const multiples: Family = {
         key: `count,${a},${n}`,
         question: `How many positive integers below ${n} are divisible by ${a}?`,
         answer: BigInt(Math.floor((n - 1) / a)),
-        programs: small ? [`(${n}-1)//${a}`] : [`(${n}-1)//${a}`, `sum(1 for i in range(1,${n}) if i%${a}==0)`],
+        programs: small ? [`(${n}-1)//${a}`] : [`(${n}-1)//${a}`, `len(range(${a},${n},${a}))`],
         wrongPrograms: [`${n}//${a}+1`, `${n}%${a}`, `${n}-${a}`],
         explanation: [`I count the multiples of ${a} that are less than ${n}.`, `${n} itself does not count.`],
       };
@@ -52,7 +52,7 @@ const multiples: Family = {
       answer: sum,
       programs: [`sum(range(${a},${n},${a}))`, `sum(i for i in range(1,${n}) if i%${a}==0)`],
       wrongPrograms: [`sum(range(${a},${n}))`, `sum(range(${a},${n}+${a},${a}))`],
-      explanation: [`range with step ${a} gives the multiples; I add them.`, `I add every number below ${n} that ${a} divides.`],
+      explanation: [`range with step ${a} gives the multiples.`, `I add the numbers that ${a} divides.`],
     };
   },
 };
@@ -95,7 +95,7 @@ const primes: Family = {
         ? [`sum(all(p%d for d in range(2,p)) for p in range(2,${n}))`]
         : [`sum(all(p%d for d in range(2,p)) for p in range(2,${n}))`, `len([p for p in range(2,${n}) if all(p%d for d in range(2,p))])`],
       wrongPrograms: [`sum(p%2 for p in range(2,${n}))`, `sum(all(p%d for d in range(2,p)) for p in range(${n}))`, `len(range(2,${n}))`],
-      explanation: ['A prime has no divisor between 1 and itself; I count those.', `I test every number from 2 up to ${n - 1}.`],
+      explanation: ['I count the numbers that nothing divides.', 'I test every number for divisors.'],
     };
   },
 };
@@ -116,10 +116,10 @@ const divisors: Family = {
         : [`sum(${n}%d==0 for d in range(1,${n + 1}))`, `len([d for d in range(1,${n}+1) if ${n}%d==0])`],
       wrongPrograms: [
         `sum(${n}%d==0 for d in range(1,${n}))`,
+        `sum(${n}%d==0 for d in range(2,${n}))`,
         `sum(${n}%d for d in range(1,${n}+1))`,
-        `sum(${n}%d==0 for d in range(${n}))`,
       ],
-      explanation: [`I try every d from 1 to ${n} and count those that divide it.`, 'The number itself is a divisor too.'],
+      explanation: ['I try every number and count those that divide it.', 'The number itself is a divisor too.'],
     };
   },
 };
@@ -135,8 +135,10 @@ const factorialDigits: Family = {
         key: `sum,${n}`,
         question: `What is the sum of the digits of ${n}!?`,
         answer: digitSum(factorial(n)),
-        programs: [withMath(`sum(int(d) for d in str(math.factorial(${n})))`)],
-        wrongPrograms: [withMath(`math.factorial(${n})%9`), `sum(int(d) for d in str(${n}))`, `sum(int(d) for d in str(factorial(${n})))`],
+        programs: small
+          ? [withMath(`sum(int(d) for d in str(math.factorial(${n})))`)]
+          : [withMath(`sum(int(d) for d in str(math.factorial(${n})))`), withMath(`sum(map(int,str(math.factorial(${n}))))`)],
+        wrongPrograms: [withMath(`math.factorial(${n})%9`), withMath(`len(str(math.factorial(${n})))`), `sum(int(d) for d in str(${n}))`],
         explanation: ['I turn the factorial into text and add its digits.', 'First the factorial, then the sum of its digits.'],
       };
     }
@@ -145,7 +147,7 @@ const factorialDigits: Family = {
       question: `How many digits does ${n}! have?`,
       answer: BigInt(factorial(n).toString().length),
       programs: [withMath(`len(str(math.factorial(${n})))`)],
-      wrongPrograms: [`len(str(${n}))`, withMath(`len(math.factorial(${n}))`)],
+      wrongPrograms: [`len(str(${n}))`, `${n}*${n}`],
       explanation: ['The length of the factorial as text is its number of digits.'],
     };
   },
