@@ -10,7 +10,7 @@ export const writeToolResponse = (text: string): string => `<tool_response>\n${t
 /** What a system message says about the tools. */
 export function writeToolList(tools: readonly ToolDescription[]): string {
   const list = tools.map(({ name, description, parameters }) => JSON.stringify({ name, description, parameters }));
-  return `Tools:\n${list.join('\n')}\nA call is written as\n<tool_call>\n{"name": ..., "arguments": {...}}\n</tool_call>`;
+  return `Tools:\n${list.join('\n')}\nTo call one:\n<tool_call>\n{"name": ..., "arguments": {...}}\n</tool_call>`;
 }
 
 /** JSON with a space after colons and commas, as chat templates print it and models were trained to write it. */

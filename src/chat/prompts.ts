@@ -1,12 +1,12 @@
 /** Our own wording of the system text, one a mode. Short: every rollout pays for each token of it. A recipe can set any other text. */
 export type PromptMode = 'deliberative' | 'reactive' | 'plain';
 
-const ANSWER = 'Once you are sure, call nothing more and give the final answer in \\boxed{}.';
+const ANSWER = 'When sure, stop calling and give the answer in \\boxed{}.';
 
 const TEXTS: Readonly<Record<PromptMode, string>> = {
-  deliberative: `Solve the problem step by step. First analyse it and plan; then let a tool calculate or check, one call a turn. ${ANSWER}`,
-  reactive: `Solve the problem. Call the tools early and often, and let each result guide the next step. ${ANSWER}`,
-  plain: 'Solve the problem step by step. Give the final answer in \\boxed{}.',
+  deliberative: `Solve the problem step by step. First analyse and plan, then let a tool calculate or check, one call a turn. ${ANSWER}`,
+  reactive: `Solve the problem. Call tools early and often; let each result guide the next step. ${ANSWER}`,
+  plain: 'Solve the problem step by step. Give the answer in \\boxed{}.',
 };
 
 /** @param own the recipe's text: it replaces the mode's; an empty one sends no system message */
