@@ -84,6 +84,11 @@ export class PythonWorker {
         resolve();
       };
       this.#child.once('error', (error) => lose(`cannot start ${command.file}: ${error.message}`));
+      this.#child.once('exit', () => {
+        // Should something outlive it with our pipes in hand, we do not wait for that.
+        const streams = [this.#child.stderr, this.#child.stdio[3] as Readable];
+        setTimeout(() => streams.forEach((stream) => void stream?.destroy()), 500).unref();
+      });
       this.#child.once('close', (code, signal) => lose(`the sandbox process ended (${signal ?? `status ${code}`})${this.#said()}`));
     });
     const input = this.#child.stdin as Writable;
@@ -93,8 +98,9 @@ export class PythonWorker {
       this.#diagnostics = (this.#diagnostics + text).slice(-2000);
     });
     readLines(this.#child.stdio[3] as Readable, (line) => {
-      const message = JSON.parse(line) as Message;
-      if (message.kind === 'ready') becameReady(message);
+      const message = parseMessage(line);
+      if (message === undefined) this.kill(`the sandbox answered with something else than JSON: ${line.slice(0, 200)}`);
+      else if (message.kind === 'ready') becameReady(message);
       else this.#receive(message);
     });
   }
@@ -187,6 +193,14 @@ export class PythonWorker {
   #said(): string {
     const text = this.#diagnostics.trim();
     return text === '' ? '' : `: ${text}`;
+  }
+}
+
+function parseMessage(line: string): Message | undefined {
+  try {
+    return JSON.parse(line) as Message;
+  } catch {
+    return undefined;
   }
 }
 

@@ -69,6 +69,11 @@ describe('the pool', () => {
     expect(await pool.run(request)).toMatchObject({ kind: 'infra', error: expect.stringContaining('no namespaces here') });
   });
 
+  it('drops a worker that answers with something else than JSON', async () => {
+    open(`${ready} read line; echo 'hello' >&3; exec sleep 5`);
+    expect(await pool.run(request)).toMatchObject({ kind: 'infra', error: expect.stringContaining('hello') });
+  });
+
   it('reports a command that does not exist', async () => {
     const command = { file: '/nowhere/bwrap', args: [], env: {}, openFiles: [], cwd: '/' };
     pool = new WorkerPool({ size: 1, oneShot: false, outputBytes: 1000, start: () => PythonWorker.start(command) });
