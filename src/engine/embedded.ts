@@ -28,7 +28,7 @@ export interface EmbeddedEngineOptions {
   readonly threads?: 'auto' | number;
   /** Default: the environment that set-up made. */
   readonly python?: string;
-  /** Called once when the engine ends and nobody asked it to; its open calls have failed by then. */
+  /** Called once when the engine ends or falls silent and nobody asked it to; its open calls have failed by then. Close it then. */
   readonly onDeath?: (error: EngineError) => void;
   readonly signal?: AbortSignal;
 }
@@ -145,19 +145,24 @@ function portIn(line: string): number | undefined {
 }
 
 function watch(child: ChildProcess, ended: Promise<string>, session: Session, options: EmbeddedEngineOptions): EmbeddedEngine {
-  let closing = false;
-  void ended.then(async (how) => {
-    if (closing) return;
-    const error = new EngineError('connection', `the engine died (${how}): ${lastLine(options.logFile)}; its log is ${options.logFile}`);
+  let over = false;
+  const die = async (error: EngineError): Promise<void> => {
+    if (over) return;
+    over = true;
     await session.end(error);
     options.onDeath?.(error);
-  });
+  };
+  void ended.then((how) =>
+    die(new EngineError('connection', `the engine died (${how}): ${lastLine(options.logFile)}; its log is ${options.logFile}`)),
+  );
+  // A process that lives but has fallen silent is as good as dead.
+  void session.ended.then((reason) => die(new EngineError('connection', reason.message)));
   const engine = engineOver(session);
   return {
     ...engine,
     pid: child.pid!,
     close: async () => {
-      closing = true;
+      over = true;
       await engine.close();
       await stop(child, ended);
     },

@@ -26,8 +26,13 @@ export class Session {
   #samplingSessions = 0;
   #models = 0;
   #lastHeard = performance.now();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timer: NodeJS.Timeout;
   #beating = false;
+  #tellEnded: (reason: Error) => void = () => undefined;
+  /** Why it ended, once it has: closed, dropped by the server, or given up. */
+  readonly ended = new Promise<Error>((resolve) => {
+    this.#tellEnded = resolve;
+  });
 
   private constructor(
     readonly transport: Transport,
@@ -87,6 +92,7 @@ export class Session {
   async end(reason: Error): Promise<void> {
     clearInterval(this.#timer);
     this.lifeline.end(reason);
+    this.#tellEnded(reason);
     await this.transport.close();
   }
 
@@ -97,7 +103,7 @@ export class Session {
     try {
       const answer = await this.transport.post('session_heartbeat', body, AbortSignal.timeout(3 * HEARTBEAT_MS));
       if (answer.status < 500) this.#lastHeard = performance.now();
-      if (answer.status === 404) await this.end(new EngineError('server', 'the engine has dropped this session', 404));
+      if (answer.status === 404) await this.end(new EngineError('connection', 'the engine has dropped this session', 404));
     } catch {
       // Silence is measured below.
     } finally {
