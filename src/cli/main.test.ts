@@ -1,9 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { run } from '../setup/command.js';
+import type { Check } from '../setup/doctor.js';
 
-const toolwise = (...args: string[]) =>
-  run(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('main.ts', import.meta.url)), ...args]);
+/** The Python named here is there and is never started: nothing is installed. */
+const env = { TOOLWISE_ENGINE_PYTHON: process.execPath };
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const toolwise = (...args: string[]) => run(process.execPath, ['--import', 'tsx', main, ...args], { env });
 
 describe('the command line', () => {
   it('lists every command, and ends well', async () => {
@@ -36,5 +39,22 @@ describe('the command line', () => {
       expect(output).not.toMatch(/^\s+at /m);
       expect(status).toBe(2);
     }
+  });
+
+  it('lets doctor say what is missing and end with 1', async () => {
+    const { status, stdout } = await run(process.execPath, ['--import', 'tsx', main, 'doctor', '--json'], {
+      env: { PATH: '/nonexistent', TOOLWISE_HOME: '/nonexistent', TOOLWISE_ENGINE_PYTHON: '' },
+    });
+    const { ok, checks } = JSON.parse(stdout) as { ok: boolean; checks: Check[] };
+    expect({ ok, status }).toEqual({ ok: false, status: 1 });
+    const found = (name: string) => checks.find((check) => check.name === name);
+    expect(found('node')).toMatchObject({ status: 'ok' });
+    expect(found('python')).toMatchObject({ status: 'missing', remedy: expect.stringContaining('apt-get install') });
+    expect(found('engine')).toMatchObject({ status: 'missing', remedy: 'Run: npx toolwise setup' });
+    if (process.platform === 'linux') {
+      expect(found('sandbox programs')).toMatchObject({ status: 'missing', remedy: expect.stringContaining('bubblewrap') });
+      expect(found('sandbox')).toMatchObject({ status: 'missing' });
+    }
+    expect(found('weights of smollm2-135m')).toMatchObject({ status: 'warn', remedy: 'Run: npx toolwise setup --model smollm2-135m' });
   });
 });
