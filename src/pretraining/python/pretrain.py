@@ -20,6 +20,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 SEPARATORS = [' * ', ' + ', ' - ', ' and ', ' in ', ' divided by ']
 OPERATORS = ['*', '+', '-', '%', ',', '//']
+# An interrupted run leaves this much behind.
+SAVE_EVERY = 400
 ODD_TEXTS = ['', ' ', '\n\n  x', '007 and 1,234.50', 'é ü 漢字 🙂', '<|end|><tool_call>12</tool_call>', "it's 3 o'clock\t\r\n", '<tool_cal l>\\boxed{}']
 
 
@@ -78,8 +80,9 @@ def loss_of(model, rows):
         ids[row, : len(tokens)] = torch.tensor(tokens)
         trained[row, : len(flags)] = torch.tensor(flags, dtype=torch.bool)
     at = trained[:, 1:].flatten().nonzero()[:, 0]
-    hidden = model.model(input_ids=ids[:, :-1], use_cache=False).last_hidden_state
-    logits = model.lm_head(hidden.flatten(0, 1)[at])
+    with torch.autocast('cpu', torch.bfloat16):
+        hidden = model.model(input_ids=ids[:, :-1], use_cache=False).last_hidden_state
+    logits = model.lm_head(hidden.flatten(0, 1)[at].float())
     return cross_entropy(logits, ids[:, 1:].flatten()[at])
 
 
@@ -90,7 +93,7 @@ def rate(update, settings):
     return settings['learningRate'] * min(1, (update + 1) / settings['warmup']) * decay
 
 
-def train(model, rows, tokenizer, settings):
+def train(model, rows, tokenizer, settings, out):
     rng = random.Random(settings['seed'])
     decayed = [p for p in model.parameters() if p.dim() >= 2]
     plain = [p for p in model.parameters() if p.dim() < 2]
@@ -111,6 +114,8 @@ def train(model, rows, tokenizer, settings):
         tokens += sum(len(ids) for ids, _ in batch)
         if not copying:
             losses.append(loss.item())
+        if (update + 1) % SAVE_EVERY == 0:
+            model.save_pretrained(out)
         if (update + 1) % 100 == 0:
             recent = losses[-50:]
             tell(
@@ -150,8 +155,9 @@ def main(traces_file, settings_file, out):
         **settings['shape'],
     )
     model = LlamaForCausalLM(config)
-    tokens, loss = train(model, rows, tokenizer, settings)
+    tokens, loss = train(model, rows, tokenizer, settings, out)
     model.save_pretrained(out)
+    (out / 'model.safetensors').chmod(0o644)
     tell(kind='done', parameters=sum(p.numel() for p in model.parameters()), tokens=tokens, loss=round(loss, 4))
 
 
