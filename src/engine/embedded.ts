@@ -12,8 +12,8 @@ import { inspectPythonEnv } from '../setup/pythonEnv.js';
 import { UserError } from '../userError.js';
 import type { Engine } from './engine.js';
 import { EngineError } from './engineError.js';
-import { Session } from './session.js';
 import { engineOver } from './tinkerClient.js';
+import { TinkerSession } from './tinkerSession.js';
 
 export interface EmbeddedEngineOptions {
   /** Name to Hugging Face folder. */
@@ -55,7 +55,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   });
   try {
     const port = await ready(child, ended, options);
-    const session = await Session.open({ url: `http://127.0.0.1:${port}`, key });
+    const session = await TinkerSession.open({ url: `http://127.0.0.1:${port}`, key });
     return watch(child, ended, session, options);
   } catch (error) {
     await stop(child, ended);
@@ -144,7 +144,7 @@ function portIn(line: string): number | undefined {
   }
 }
 
-function watch(child: ChildProcess, ended: Promise<string>, session: Session, options: EmbeddedEngineOptions): EmbeddedEngine {
+function watch(child: ChildProcess, ended: Promise<string>, session: TinkerSession, options: EmbeddedEngineOptions): EmbeddedEngine {
   let over = false;
   const die = async (error: EngineError): Promise<void> => {
     if (over) return;

@@ -138,7 +138,8 @@ class Outage {
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits, unless the signal fires; then throws its reason. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
   if (signal.aborted) throw signal.reason;
 }

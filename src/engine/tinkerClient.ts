@@ -3,17 +3,17 @@ import type { Engine } from './engine.js';
 import { EngineError } from './engineError.js';
 import { field } from './futures.js';
 import type { Sampler } from './sampler.js';
-import { type ConnectOptions, Session } from './session.js';
 import { TinkerSampler } from './tinkerSampler.js';
+import { type ConnectOptions, TinkerSession } from './tinkerSession.js';
 import { createTinkerTrainer } from './tinkerTrainer.js';
 
 /** @throws UserError for a wrong address or a key that must not be sent there; EngineError when nobody answers or the key is refused */
 export async function connectEngine(options: ConnectOptions): Promise<Engine> {
-  return engineOver(await Session.open(options));
+  return engineOver(await TinkerSession.open(options));
 }
 
 /** The engine of an open session. */
-export function engineOver(session: Session): Engine {
+export function engineOver(session: TinkerSession): Engine {
   const sampler = async (source: { readonly base_model: string } | { readonly model_path: string }, version: number): Promise<Sampler> => {
     const answer = await session.ask('create_sampling_session', {
       session_id: session.id,

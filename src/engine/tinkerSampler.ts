@@ -3,13 +3,13 @@ import type { EngineExtension } from './capabilities.js';
 import { EngineError } from './engineError.js';
 import { field } from './futures.js';
 import type { Sample, SampleRequest, Sampler } from './sampler.js';
-import type { Session } from './session.js';
+import type { TinkerSession } from './tinkerSession.js';
 
 export class TinkerSampler implements Sampler {
   #requests = 0;
 
   constructor(
-    readonly session: Session,
+    readonly session: TinkerSession,
     readonly samplingSessionId: string,
     readonly policyVersion: number,
   ) {}

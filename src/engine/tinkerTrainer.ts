@@ -9,11 +9,11 @@ import type { TrainerOptions } from './engine.js';
 import { EngineError } from './engineError.js';
 import { field } from './futures.js';
 import type { Sampler } from './sampler.js';
-import type { Session } from './session.js';
 import { TinkerSampler } from './tinkerSampler.js';
+import type { TinkerSession } from './tinkerSession.js';
 import type { AdamParams, ForwardBackwardResult, LossRequest, OptimResult, Trainer } from './trainer.js';
 
-export async function createTinkerTrainer(session: Session, options: TrainerOptions): Promise<Trainer> {
+export async function createTinkerTrainer(session: TinkerSession, options: TrainerOptions): Promise<Trainer> {
   const body = JSON.stringify({
     session_id: session.id,
     model_seq_id: session.nextModel(),
@@ -41,7 +41,7 @@ class TinkerTrainer implements Trainer {
   #lastTaken: Promise<void> = Promise.resolve();
 
   constructor(
-    readonly session: Session,
+    readonly session: TinkerSession,
     readonly modelId: string,
   ) {}
 

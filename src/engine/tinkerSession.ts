@@ -2,11 +2,9 @@
  * A session on a Tinker server: kept alive by a heartbeat, and given up when the server has been silent for too long. Calls of operations
  * go through here; what they mean is known to the trainer and the sampler.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { UserError } from '../userError.js';
 import type { EngineCapabilities } from './capabilities.js';
 import { EngineError } from './engineError.js';
-import { field, type Operation, PATIENCE, type Patience, retrieve, sentence, submit } from './futures.js';
+import { field, type Operation, PATIENCE, type Patience, pause, retrieve, sentence, submit } from './futures.js';
 import { Lifeline } from './lifeline.js';
 import { readCapabilities } from './readCapabilities.js';
 import { ConnectionLost, type HttpAnswer, openTransport, type Transport } from './transport.js';
@@ -20,9 +18,10 @@ export interface ConnectOptions {
 }
 
 const HEARTBEAT_MS = 10_000;
+const OPEN_MS = 60_000;
 const CLIENT = 'toolwise';
 
-export class Session {
+export class TinkerSession {
   #samplingSessions = 0;
   #models = 0;
   #lastHeard = performance.now();
@@ -46,20 +45,21 @@ export class Session {
   }
 
   /** @throws UserError for a wrong address; EngineError when nobody answers there or the key is refused */
-  static async open(options: ConnectOptions): Promise<Session> {
+  static async open(options: ConnectOptions): Promise<TinkerSession> {
     const transport = openTransport(options.url, options.key);
-    const lifeline = new Lifeline();
     const patience = options.patience ?? PATIENCE;
+    const inTime = AbortSignal.timeout(OPEN_MS);
     try {
-      const capabilities = readCapabilities(await ask(lifeline, () => transport.get('get_server_capabilities', never)));
+      const capabilities = readCapabilities(await ask('the engine', () => transport.get('get_server_capabilities', inTime), inTime));
       const request = JSON.stringify({ tags: [CLIENT], user_metadata: {}, sdk_version: CLIENT, type: 'create_session' });
-      const answer = await ask(lifeline, () => transport.post('create_session', request, never));
+      const answer = await ask('create_session', () => transport.post('create_session', request, inTime), inTime);
       const id = field(answer, 'session_id');
       if (typeof id !== 'string')
         throw new EngineError('server', `${transport.url} does not speak the Tinker API: create_session gave no id`);
-      return new Session(transport, lifeline, capabilities, id, patience);
+      return new TinkerSession(transport, new Lifeline(), capabilities, id, patience);
     } catch (error) {
       await transport.close();
+      if (error === inTime.reason) throw new EngineError('connection', `${transport.url} did not answer within ${OPEN_MS / 1000} s`);
       throw error;
     }
   }
@@ -83,9 +83,7 @@ export class Session {
 
   /** A call that is answered at once. @throws EngineError */
   async ask(path: string, body: object, signal?: AbortSignal): Promise<unknown> {
-    return this.lifeline.during(signal, (life) =>
-      ask(this.lifeline, () => this.transport.post(path, JSON.stringify(body), life), path, life),
-    );
+    return this.lifeline.during(signal, (life) => ask(path, () => this.transport.post(path, JSON.stringify(body), life), life));
   }
 
   /** Open calls fail, and so do later ones. */
@@ -118,11 +116,10 @@ export class Session {
   }
 }
 
-const never = new AbortController().signal;
 const TRIES = 4;
 
 /** A short call: tried again a few times when the connection breaks or the server is out of breath. */
-async function ask(lifeline: Lifeline, call: () => Promise<HttpAnswer>, path = 'the engine', signal = never): Promise<unknown> {
+async function ask(path: string, call: () => Promise<HttpAnswer>, signal: AbortSignal): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     let problem: EngineError;
     try {
@@ -132,12 +129,10 @@ async function ask(lifeline: Lifeline, call: () => Promise<HttpAnswer>, path = '
       problem = new EngineError(retriable ? 'server' : 'user', `${path}: ${sentence(answer)}`, answer.status);
       if (!retriable) throw problem;
     } catch (error) {
-      if (lifeline.reason !== undefined) throw lifeline.reason;
-      if (error instanceof UserError || !(error instanceof ConnectionLost)) throw error;
+      if (!(error instanceof ConnectionLost)) throw error;
       problem = new EngineError('connection', error.message);
     }
     if (tries === TRIES) throw problem;
-    await sleep(250 * 2 ** (tries - 1), undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) throw signal.reason;
+    await pause(250 * 2 ** (tries - 1), signal);
   }
 }
