@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from toolwise_engine.generation import Finished, Generator, Lockstep, SampleRequest
 from toolwise_engine.policy import Datum, Policy
 
-KINDS = [("llama", False), ("llama", True), ("qwen2", False), ("neox", False)]
+KINDS = ["llama", "qwen2", "neox"]
 
 
 def prompt(length: int, seed: int = 0) -> list[int]:
@@ -38,10 +38,10 @@ def policy(tmp_path_factory) -> Policy:
     return Policy.create(write_model(tmp_path_factory.mktemp("m") / "llama"), "float32")
 
 
-@pytest.mark.parametrize(("kind", "general"), KINDS)
-def test_greedy_equals_the_library(tmp_path, kind, general):
+@pytest.mark.parametrize("kind", KINDS)
+def test_greedy_equals_the_library(tmp_path, kind):
     folder = write_model(tmp_path / "m", kind)
-    snapshot = Policy.create(folder, "float32", general=general).snapshot()
+    snapshot = Policy.create(folder, "float32").snapshot()
     system = prompt(40)
     prompts = [system + prompt(n, seed=n) for n in (3, 9, 17, 30)] + [prompt(5, seed=5), prompt(1, seed=6)]
     done = run(Generator(), *(SampleRequest(str(i), snapshot, p, 1, 24, temperature=0) for i, p in enumerate(prompts)), every=3)
@@ -52,9 +52,9 @@ def test_greedy_equals_the_library(tmp_path, kind, general):
         assert done[str(i)].sequences[0].tokens == expected.tolist()
 
 
-@pytest.mark.parametrize(("kind", "general"), KINDS)
-def test_logprobs_equal_a_forward_pass(tmp_path, kind, general):
-    policy = Policy.create(write_model(tmp_path / "m", kind), "float32", general=general)
+@pytest.mark.parametrize("kind", KINDS)
+def test_logprobs_equal_a_forward_pass(tmp_path, kind):
+    policy = Policy.create(write_model(tmp_path / "m", kind), "float32")
     system = prompt(50)
     requests = [SampleRequest(str(i), policy.snapshot(), system + prompt(8 + i, i), 4, 30, 0.7, top_p=0.9, seed=i, entropy=True) for i in range(3)]
     requests[0].prompt_logprobs = True

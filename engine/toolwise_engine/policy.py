@@ -16,7 +16,7 @@ from toolwise_engine.losses import NEEDS_ADVANTAGES, check_loss, loss_and_slope
 from toolwise_engine.network import Network, load_network
 from toolwise_engine.optimizer import AdamW
 from toolwise_engine.scoring import score, score_with_gradient
-from toolwise_engine.snapshot import Snapshot, load_tokenizer, put
+from toolwise_engine.snapshot import Snapshot, load_tokenizer, misfit, put
 from toolwise_engine.stream import build_stream, split_by_size
 
 __all__ = ["AdamParams", "Datum", "Policy"]
@@ -45,11 +45,9 @@ class Policy:
         self.tokens_seen = 0
 
     @classmethod
-    def create(
-        cls, folder: Path, dtype: str, train_unembed: bool = True, train_attn: bool = True, train_mlp: bool = True, general: bool = False
-    ) -> Policy:
-        """Loads a Hugging Face folder. `general` keeps the library's own forward pass where a leaner one exists."""
-        network, masters = load_network(Path(folder), getattr(torch, dtype), general)
+    def create(cls, folder: Path, dtype: str, train_unembed: bool = True, train_attn: bool = True, train_mlp: bool = True) -> Policy:
+        """Loads a Hugging Face folder; dtype is "bfloat16" or "float32". Norms are trained in any case."""
+        network, masters = load_network(Path(folder), getattr(torch, dtype))
         parts = {"unembed": train_unembed, "attn": train_attn, "mlp": train_mlp}
         return cls(Path(folder), network, masters, frozenset(part for part, trained in parts.items() if not trained))
 
@@ -64,7 +62,9 @@ class Policy:
                 self._spread(score(self._network, hidden, targets), places, [outputs[i] for i in batch])
         return outputs
 
-    def forward_backward(self, data: list[Datum], loss_fn: str, config: dict[str, float] | None = None) -> tuple[list[np.ndarray], dict[str, float]]:
+    def forward_backward(
+        self, data: list[Datum], loss_fn: str, config: dict[str, float] | None = None
+    ) -> tuple[list[np.ndarray], dict[str, float]]:
         """Adds the gradient of the loss summed over all tokens to what is accumulated. Returns log-probs as `forward` does, and metrics."""
         config = config or {}
         check_loss(loss_fn, config)
@@ -104,25 +104,16 @@ class Policy:
 
     def save(self, folder: Path, optimizer: bool) -> None:
         """Writes a checkpoint folder, atomically: weights in float32 and, if asked, the optimizer's state."""
-        public = self._network.to_public
-        moments = None
-        if optimizer:
-            steps, first, second = self._optimizer.state()
-            moments = (steps, public(first), public(second))
-        save_checkpoint(Path(folder), public(self._masters), moments, {"version": self.version})
+        save_checkpoint(Path(folder), self._masters, self._optimizer.state() if optimizer else None, {"version": self.version})
 
     def load(self, folder: Path, optimizer: bool) -> None:
         """Takes weights and version from a checkpoint; the optimizer's state too if asked, else it starts anew."""
-        public, state = load_weights(Path(folder))
-        masters = self._network.from_public(public)
-        wrong = [n for n, t in self._masters.items() if n not in masters or masters[n].shape != t.shape]
-        if wrong:
-            raise user_error(f"the checkpoint is of another model: {wrong[0]} does not fit")
+        masters, state = load_weights(Path(folder))
+        misfit(masters, self._masters)
         moments = load_moments(Path(folder), state) if optimizer else (0, {}, {})
         put(masters, {n: t.detach() for n, t in self._masters.items()})
         put(self._masters, {n: t.detach() for n, t in self._network.weights.items()})
-        steps, first, second = moments
-        self._optimizer.restore(steps, self._network.from_public(first), self._network.from_public(second))
+        self._optimizer.restore(*moments)
         self._clear()
         self._snapshot = None
         self.version = state["version"]
@@ -133,7 +124,7 @@ class Policy:
             for path in self._folder.iterdir():
                 if path.is_file() and path.suffix not in (".safetensors", ".bin", ".gguf", ".pt", ".pth") and not path.name.endswith(".index.json"):
                     shutil.copyfile(path, staging / path.name)
-            write_tensors(staging / WEIGHTS, self._network.to_public(self._network.weights))
+            write_tensors(staging / WEIGHTS, self._network.weights)
 
     # The passes
 

@@ -9,6 +9,7 @@ import torch
 from tokenizers import Tokenizer
 
 from toolwise_engine.checkpoint import load_weights
+from toolwise_engine.errors import user_error
 from toolwise_engine.network import Network, load_network
 
 
@@ -26,9 +27,9 @@ class Snapshot:
         network, masters = load_network(Path(folder), getattr(torch, dtype))
         version = 0
         if checkpoint is not None:
-            public, state = load_weights(Path(checkpoint))
-            put(network.from_public(public), masters)
-            put(masters, network.weights)
+            saved, state = load_weights(Path(checkpoint))
+            misfit(saved, masters)
+            put(saved, {name: weight.detach() for name, weight in network.weights.items()})
             version = state["version"]
         return cls(network, version, load_tokenizer(Path(folder)))
 
@@ -39,6 +40,13 @@ def put(source: dict[str, torch.Tensor], target: dict[str, torch.Tensor]) -> Non
     for name, tensor in target.items():
         if tensor.data_ptr() != source[name].data_ptr():
             tensor.copy_(source[name])
+
+
+def misfit(saved: dict[str, torch.Tensor], model: dict[str, torch.Tensor]) -> None:
+    """Refuses a checkpoint that lacks a weight of the model or has it in another shape."""
+    for name, tensor in model.items():
+        if name not in saved or saved[name].shape != tensor.shape:
+            raise user_error(f"the checkpoint is of another model: {name} does not fit")
 
 
 def load_tokenizer(folder: Path) -> Tokenizer | None:
