@@ -60,10 +60,12 @@ const ANALYSIS_SHARE = 0.85;
 const PLAINEST_SHARE = 0.8;
 /** Expressions longer than this (characters) are taught straight and printed at once: two such calls are more than the limits of a small
  * model's turns hold. */
-const LONG = 36;
-/** The same for an error, whose traceback is long as well, and for one whose traceback repeats the expression. */
+const LONG = 41;
+/** Two calls of longer ones leave no room for an analysis. */
+const LONG_WITH_ANALYSIS = 24;
+/** The longest for an error, whose traceback is long as well, and for one whose traceback repeats the expression. */
 const LONG_WITH_ERROR = 20;
-const LONG_IN_TRACEBACK = 18;
+const LONG_IN_TRACEBACK = 19;
 const FORGOT = ['Nothing was printed, so I print the result.', 'I forgot to print it.'];
 const MENDED = ['A bracket is missing.', 'I close the bracket.'];
 const IMPORT = ['The import is missing.', 'I add the import.'];
@@ -108,8 +110,9 @@ function callsOf(problem: CalcProblem, variant: TeacherVariant, random: Random):
   const [plainest, ...others] = problem.programs.map(splitProgram);
   const other = others.length === 0 ? plainest! : random.pick(others);
   const [first, second] = random.chance(PLAINEST_SHARE) ? [plainest!, other] : [other, plainest!];
-  const before = random.chance(ANALYSIS_SHARE) ? random.pick(problem.explanation) : '';
   const { setup, expression } = first;
+  const room = variant === 'straight' || expression.length <= LONG_WITH_ANALYSIS;
+  const before = random.chance(ANALYSIS_SHARE) && room ? random.pick(problem.explanation) : '';
   const direct = `${setup}print(${expression})`;
   switch (variant) {
     case 'straight':
