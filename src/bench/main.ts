@@ -1,0 +1,83 @@
+/**
+ * `npm run bench [engine|rollouts|sandbox]`: what this machine does, as ratios within one run. Prints a table; changes nothing. Run it
+ * alone: another heavy job falsifies it.
+ */
+import { spawnSync } from 'node:child_process';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { table } from '../cli/tables.js';
+import { engineFolder } from '../setup/paths.js';
+import { ensurePythonEnv } from '../setup/pythonEnv.js';
+import { resolveModel } from '../setup/weights.js';
+import { benchmarkRollouts } from './rollouts.js';
+import { benchmarkSandbox } from './sandbox.js';
+
+const log = (line: string): void => console.error(line);
+const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
+
+/** Each row: what, ours, the other side, ratio. */
+type Row = readonly [string, string, string, string];
+
+async function engine(): Promise<Row[]> {
+  const python = await ensurePythonEnv({ log });
+  const rows: Row[] = [];
+  for (const name of ['nano', 'smollm2-135m']) {
+    const model = await resolveModel(name, { log });
+    const done = spawnSync(python, [join(engineFolder(), 'bench.py'), model.folder], {
+      env: { ...process.env, PYTHONPATH: engineFolder(), HF_HUB_OFFLINE: '1' },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    if (done.status !== 0) throw new Error(`the engine's benchmark ended with ${done.status}`);
+    for (const line of done.stdout.trim().split('\n')) {
+      const { what, ours, transformers, unit } = JSON.parse(line) as { what: string; ours: number; transformers: number; unit: string };
+      rows.push([
+        `${name}: ${what}, ${unit}`,
+        rounded(ours),
+        `transformers ${rounded(transformers)}`,
+        `${(ours / transformers).toFixed(2)}x`,
+      ]);
+    }
+  }
+  return rows;
+}
+
+async function rollouts(): Promise<Row[]> {
+  const model = await resolveModel('smollm2-135m', { log });
+  const { rolloutsPerSecond } = await benchmarkRollouts(model.folder);
+  return [
+    [
+      'rollouts a second, engine of zero latency, 49k tokenizer',
+      rounded(rolloutsPerSecond),
+      'target 500',
+      `${(rolloutsPerSecond / 500).toFixed(2)}x`,
+    ],
+  ];
+}
+
+async function sandbox(): Promise<Row[]> {
+  const found = await benchmarkSandbox();
+  const what = `programs a second, ${found.workers} at once (${found.runner})`;
+  return [
+    [what, rounded(found.sandbox), `fresh python ${rounded(found.freshProcess)}`, `${(found.sandbox / found.freshProcess).toFixed(2)}x`],
+    [
+      `${what}, numpy and sympy`,
+      rounded(found.sandbox),
+      `fresh python ${rounded(found.freshProcessWithLibraries)}`,
+      `${(found.sandbox / found.freshProcessWithLibraries).toFixed(1)}x`,
+    ],
+  ];
+}
+
+const PARTS = { engine, rollouts, sandbox };
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in PARTS));
+if (unknown.length > 0) {
+  console.error(`error: no benchmark ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  process.exit(2);
+}
+console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`);
+const rows: Row[] = [];
+for (const [name, part] of Object.entries(PARTS)) if (asked.length === 0 || asked.includes(name)) rows.push(...(await part()));
+console.log(table([['', 'toolwise', 'beside', 'ratio'], ...rows]));
