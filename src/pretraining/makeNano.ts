@@ -7,6 +7,8 @@ import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { calcStream } from '../problems/calc.js';
 import { deriveSeed, Random } from '../random.js';
@@ -48,7 +50,7 @@ export async function makeNano(options: MakeNanoOptions): Promise<NanoFigures> {
     mkdirSync(out, { recursive: true });
     const traces = await makeTraces(settings, runner);
     log(`${traces.length} traces: ${shares(traces)}`);
-    await writeLines(join(work, 'traces.jsonl'), traces);
+    await pipeline(Readable.from(lines(traces)), createWriteStream(join(work, 'traces.jsonl')));
     writeFileSync(join(work, 'settings.json'), JSON.stringify(settings));
     writeFileSync(join(out, 'tokenizer_config.json'), `${JSON.stringify(TOKENIZER_CONFIG, null, 2)}\n`);
     const trained = await pretrain(options, work);
@@ -91,17 +93,9 @@ function shares(traces: readonly Trace[]): string {
 
 const percent = (part: number, whole: number): string => `${Math.round((100 * part) / whole)} %`;
 
-async function writeLines(file: string, traces: readonly Trace[]): Promise<void> {
-  const stream = createWriteStream(file);
-  for (const trace of traces) if (!stream.write(`${JSON.stringify(writeTrace(trace))}\n`)) await drained(stream);
-  await new Promise<void>((resolve, reject) => stream.once('error', reject).end(resolve));
+function* lines(traces: readonly Trace[]): Generator<string> {
+  for (const trace of traces) yield `${JSON.stringify(writeTrace(trace))}\n`;
 }
-
-const drained = (stream: NodeJS.WritableStream): Promise<void> =>
-  new Promise((resolve, reject) => {
-    stream.once('drain', resolve);
-    stream.once('error', reject);
-  });
 
 /** What `pretrain.py` prints, one JSON object a line. */
 type PretrainLine =
@@ -155,7 +149,7 @@ Made by \`npm run nano\`:
 | traces | ${figures.traces}; ${figures.meanTokens.toFixed(1)} tokens on average, at most ${figures.maxTokens} |
 | updates | ${settings.updates} of ${settings.batchSize} traces, ${(figures.trainedTokens / 1e6).toFixed(1)} million tokens |
 | last loss | ${figures.loss.toFixed(3)} nats a token |
-| time | ${Math.round(figures.seconds)} s, ${settings.threads} threads |
+| time | ${Math.round(figures.seconds)} s, ${settings.threads} ${settings.threads === 1 ? 'thread' : 'threads'} |
 
 How it is made, and how well it does: \`docs/nano.md\`. \`tokenizer_examples.jsonl\` holds texts with their ids, for tests.
 `;

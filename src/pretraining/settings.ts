@@ -15,7 +15,7 @@ export const NANO_SETTINGS = {
     max_position_embeddings: 512,
     rms_norm_eps: 1e-5,
   },
-  updates: 3000,
+  updates: 1200,
   batchSize: 32,
   learningRate: 3e-3,
   weightDecay: 0,

@@ -52,12 +52,15 @@ def write_examples(tokenizer, traces, path):
 
 def batches(rows, size, rng):
     """Endless batches of rows of similar length."""
+    if len(rows) < size:
+        raise ValueError(f'{len(rows)} traces are fewer than a batch of {size}')
+    span = min(size * 16, len(rows) // size * size)
     while True:
         order = list(range(len(rows)))
         rng.shuffle(order)
-        for start in range(0, len(order) - size * 16 + 1, size * 16):
-            window = sorted(order[start : start + size * 16], key=lambda i: len(rows[i][0]))
-            groups = [window[i : i + size] for i in range(0, len(window), size)]
+        for start in range(0, len(order) - span + 1, span):
+            window = sorted(order[start : start + span], key=lambda i: len(rows[i][0]))
+            groups = [window[i : i + size] for i in range(0, span, size)]
             rng.shuffle(groups)
             for group in groups:
                 yield [rows[i] for i in group]
