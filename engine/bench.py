@@ -1,6 +1,6 @@
-"""Speed of the engine beside plain transformers on this machine, as JSON lines: `python bench.py MODEL_FOLDER [--dtype bfloat16] [--threads 2]`.
+"""Speed of the engine beside plain transformers, as JSON lines: `python bench.py MODEL_FOLDER [--dtype bfloat16] [--threads 2]`.
 
-Generation: groups of 8 samples that share a system prompt and a question. Plain: `generate` of the same prompts, 64 at once, with its cache.
+Generation: groups of 8 samples that share a system prompt and a question. Plain: `generate` of the same prompts with its own cache.
 Training: forward, backward and AdamW over the same sequences. Plain: one padded batch after another. Measures nothing about quality.
 """
 
@@ -10,8 +10,8 @@ import argparse
 import json
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import torch
 from transformers import AutoModelForCausalLM

@@ -48,7 +48,9 @@ def test_greedy_equals_the_library(tmp_path, kind):
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     for i, p in enumerate(prompts):
         ids = torch.tensor([p])
-        expected = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=24, do_sample=False, eos_token_id=None, pad_token_id=0)[0, len(p) :]
+        expected = model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=24, do_sample=False, eos_token_id=None, pad_token_id=0
+        )[0, len(p) :]
         assert done[str(i)].sequences[0].tokens == expected.tolist()
 
 
@@ -56,7 +58,9 @@ def test_greedy_equals_the_library(tmp_path, kind):
 def test_logprobs_equal_a_forward_pass(tmp_path, kind):
     policy = Policy.create(write_model(tmp_path / "m", kind), "float32")
     system = prompt(50)
-    requests = [SampleRequest(str(i), policy.snapshot(), system + prompt(8 + i, i), 4, 30, 0.7, top_p=0.9, seed=i, entropy=True) for i in range(3)]
+    requests = [
+        SampleRequest(str(i), policy.snapshot(), system + prompt(8 + i, i), 4, 30, 0.7, top_p=0.9, seed=i, entropy=True) for i in range(3)
+    ]
     requests[0].prompt_logprobs = True
     done = run(Generator(), *requests)
     for request in requests:
@@ -146,7 +150,10 @@ def test_lockstep_repeats_bit_for_bit(policy):
 
     def requests(run_name: str) -> list[SampleRequest]:
         system = prompt(40)
-        return [SampleRequest(f"{run_name}{i}", snapshot, system + prompt(5 + i, i), 2, 15, seed=i, lockstep=Lockstep(run_name, 4, i)) for i in range(4)]
+        return [
+            SampleRequest(f"{run_name}{i}", snapshot, system + prompt(5 + i, i), 2, 15, seed=i, lockstep=Lockstep(run_name, 4, i))
+            for i in range(4)
+        ]
 
     first = run(Generator(), *requests("a"))
     generator = Generator()

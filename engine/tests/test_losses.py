@@ -8,7 +8,13 @@ import torch
 from toolwise_engine.errors import EngineError
 from toolwise_engine.losses import check_loss, loss_and_slope
 
-CASES = [("cross_entropy", {}), ("importance_sampling", {}), ("ppo", {}), ("ppo", {"clip_high_threshold": 1.28}), ("ppo", {"dual_clip": 3.0})]
+CASES = [
+    ("cross_entropy", {}),
+    ("importance_sampling", {}),
+    ("ppo", {}),
+    ("ppo", {"clip_high_threshold": 1.28}),
+    ("ppo", {"dual_clip": 3.0}),
+]
 
 
 def example() -> tuple[torch.Tensor, ...]:

@@ -29,7 +29,9 @@ def tree_data(seed: int = 0) -> list[Datum]:
     data = []
     for i, s in enumerate(sequences):
         weights = [float(rng.random() < 0.6) for _ in s[1:]]
-        data.append(Datum(s[:-1], s[1:], None if i == 3 else weights, [-4.0 + rng.random() for _ in s[1:]], [rng.gauss(0, 1) for _ in s[1:]]))
+        data.append(
+            Datum(s[:-1], s[1:], None if i == 3 else weights, [-4.0 + rng.random() for _ in s[1:]], [rng.gauss(0, 1) for _ in s[1:]])
+        )
     data[5].weights = [0.0] * len(data[5].tokens)
     return data
 
@@ -82,7 +84,9 @@ def test_untied_head_gets_its_own_gradient(tmp_path):
     data = tree_data()
     policy = Policy.create(folder, "float32")
     expected, model = plain(folder, data)
-    (-sum(((torch.tensor(d.weights) if d.weights is not None else 1.0) * lp).sum() for d, lp in zip(data, expected, strict=True))).backward()
+    (
+        -sum(((torch.tensor(d.weights) if d.weights is not None else 1.0) * lp).sum() for d, lp in zip(data, expected, strict=True))
+    ).backward()
     policy.forward_backward(data, "cross_entropy", {})
     torch.testing.assert_close(policy._gradients["lm_head.weight"], model.lm_head.weight.grad, atol=2e-4, rtol=2e-4)
 

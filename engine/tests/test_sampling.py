@@ -31,7 +31,9 @@ def exact(row: torch.Tensor, temperature: float, top_p: float, top_k: int) -> to
 
 
 @pytest.mark.parametrize("vocabulary", [30, 300])
-@pytest.mark.parametrize(("temperature", "top_p", "top_k"), [(1.0, 1.0, -1), (0.7, 1.0, -1), (1.0, 0.6, -1), (3.0, 0.95, -1), (1.0, 1.0, 5), (0.7, 0.8, 10)])
+@pytest.mark.parametrize(
+    ("temperature", "top_p", "top_k"), [(1.0, 1.0, -1), (0.7, 1.0, -1), (1.0, 0.6, -1), (3.0, 0.95, -1), (1.0, 1.0, 5), (0.7, 0.8, 10)]
+)
 def test_frequencies(vocabulary, temperature, top_p, top_k):
     row = logits(vocabulary)
     expected = exact(row, temperature, top_p, top_k)

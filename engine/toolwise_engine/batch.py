@@ -6,7 +6,7 @@ Prompts that are equal, or that continue what a finished row left behind, or tha
 from __future__ import annotations
 
 from collections import deque
-from typing import Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import torch

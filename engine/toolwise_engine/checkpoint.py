@@ -9,9 +9,10 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -59,14 +60,19 @@ def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     save_file({name: t.detach().contiguous() for name, t in tensors.items()}, path, metadata={"format": "pt"})
 
 
-def save_checkpoint(folder: Path, weights: dict[str, Tensor], moments: tuple[int, dict[str, Tensor], dict[str, Tensor]] | None, state: dict[str, Any]) -> None:
+def save_checkpoint(
+    folder: Path, weights: dict[str, Tensor], moments: tuple[int, dict[str, Tensor], dict[str, Tensor]] | None, state: dict[str, Any]
+) -> None:
     """Writes a checkpoint. moments: steps taken, first and second moments by published name."""
     with whole_folder(folder) as staging:
         write_tensors(staging / WEIGHTS, weights)
         if moments is not None:
             steps, first, second = moments
             state = {**state, "optimizer_steps": steps}
-            write_tensors(staging / MOMENTS, {f"{kind}.{name}": t for kind, part in (("first", first), ("second", second)) for name, t in part.items()})
+            write_tensors(
+                staging / MOMENTS,
+                {f"{kind}.{name}": t for kind, part in (("first", first), ("second", second)) for name, t in part.items()},
+            )
         (staging / STATE).write_text(json.dumps(state) + "\n")
 
 

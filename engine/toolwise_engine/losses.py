@@ -2,7 +2,7 @@
 
 cross_entropy        -w logp
 importance_sampling  -w exp(logp - old) A
-ppo                  w max(-A r, -A clamp(r, low, high)), r = exp(clamp(logp - old, -20, 20)); with dual_clip c, for A < 0: min(that, -w A c)
+ppo                  w max(-A r, -A clamp(r, low, high)), r = exp(clamp(logp - old, -20, 20)); dual_clip c, for A < 0: min(that, -w A c)
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def check_loss(loss_fn: str, config: dict[str, float]) -> None:
         raise user_error(f"loss {loss_fn} does not take {', '.join(unknown)}")
 
 
-def loss_and_slope(loss_fn: str, config: dict[str, float], logprobs: Tensor, weights: Tensor, old: Tensor, advantages: Tensor) -> tuple[Tensor, Tensor]:
+def loss_and_slope(
+    loss_fn: str, config: dict[str, float], logprobs: Tensor, weights: Tensor, old: Tensor, advantages: Tensor
+) -> tuple[Tensor, Tensor]:
     """Loss and d loss / d log-prob of every token, all float32 [M]. `old` and `advantages` are not read by cross_entropy."""
     if loss_fn == "cross_entropy":
         return -weights * logprobs, -weights

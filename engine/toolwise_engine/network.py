@@ -7,10 +7,11 @@ llama family (fused projections, no module calls) was measured 1.0 to 1.1 times 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor

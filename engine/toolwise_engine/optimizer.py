@@ -1,4 +1,4 @@
-"""AdamW with decoupled weight decay over float32 master weights. Knows nothing of compute precision; state exists from the first step on."""
+"""AdamW with decoupled weight decay over float32 master weights. Its state exists from the first step on."""
 
 from __future__ import annotations
 

@@ -122,7 +122,11 @@ class Policy:
         """Writes a plain Hugging Face folder in compute precision: the source folder's files with these weights."""
         with whole_folder(Path(folder)) as staging:
             for path in self._folder.iterdir():
-                if path.is_file() and path.suffix not in (".safetensors", ".bin", ".gguf", ".pt", ".pth") and not path.name.endswith(".index.json"):
+                if (
+                    path.is_file()
+                    and path.suffix not in (".safetensors", ".bin", ".gguf", ".pt", ".pth")
+                    and not path.name.endswith(".index.json")
+                ):
                     shutil.copyfile(path, staging / path.name)
             write_tensors(staging / WEIGHTS, self._network.weights)
 
@@ -160,13 +164,17 @@ class Policy:
             output[at] = values[begin : begin + len(at)]
             begin += len(at)
 
-    def _backward(self, data: list[Datum], outputs: list[np.ndarray], loss_fn: str, config: dict[str, float], totals: dict[str, float]) -> None:
+    def _backward(
+        self, data: list[Datum], outputs: list[np.ndarray], loss_fn: str, config: dict[str, float], totals: dict[str, float]
+    ) -> None:
         network = self._network
         hidden, places, targets = self._hidden(data)
 
         def column(name: str, default: float) -> Tensor:
             lists = [getattr(d, name) for d in data]
-            rows = [np.full(len(at), default) if v is None else np.asarray(v, dtype=np.float32)[at] for v, at in zip(lists, places, strict=True)]
+            rows = [
+                np.full(len(at), default) if v is None else np.asarray(v, dtype=np.float32)[at] for v, at in zip(lists, places, strict=True)
+            ]
             return torch.from_numpy(np.concatenate(rows).astype(np.float32))
 
         weights, old, advantages = column("weights", 1.0), column("logprobs", 0.0), column("advantages", 0.0)

@@ -5,7 +5,7 @@ Only rows that carry loss come here: the head of a small model costs as much as 
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -32,11 +32,16 @@ def score(network: Network, hidden: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def score_with_gradient(
-    network: Network, hidden: Tensor, targets: Tensor, slope: Callable[[Tensor, slice], Tensor], head_gradient: Tensor | None, bias_gradient: Tensor | None
+    network: Network,
+    hidden: Tensor,
+    targets: Tensor,
+    slope: Callable[[Tensor, slice], Tensor],
+    head_gradient: Tensor | None,
+    bias_gradient: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """Log-probs [M] and the gradient of the summed loss in `hidden` [M, hidden].
 
-    `slope(logprobs, rows)` gives d loss / d log-prob of these rows. The head's own gradient is added to `head_gradient` (float32), if given.
+    `slope(logprobs, rows)` gives d loss / d log-prob of these rows. The head's own gradient is added to `head_gradient`, if given.
     """
     logprobs, gradients = torch.empty(len(targets)), torch.empty_like(hidden)
     weight, size = network.weights[network.head], _chunk(network)
