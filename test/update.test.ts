@@ -106,9 +106,10 @@ describe.skipIf(missing !== undefined)(`an update${missing === undefined ? '' : 
   it('pulls towards the reference with a KL term alone', async () => {
     const policy = await engine.createTrainer({ model: 'tiny' });
     const batch = (await trained(policy)).map((entry) => ({ ...entry, advantage: 0 }));
-    const result = await updatePolicy(policy, batch, algorithm({ klCoefficient: 1, klEstimator: 'k2' }), adam);
+    const gently = { ...adam, learningRate: 1e-3 };
+    const result = await updatePolicy(policy, batch, algorithm({ klCoefficient: 1, klEstimator: 'k2' }), gently);
     expect(result!.kl).toBeGreaterThan(0);
-    const again = await updatePolicy(policy, batch, algorithm({ klCoefficient: 1, klEstimator: 'k2' }), adam);
+    const again = await updatePolicy(policy, batch, algorithm({ klCoefficient: 1, klEstimator: 'k2' }), gently);
     expect(again!.kl).toBeLessThan(result!.kl);
     await policy.unload();
   });

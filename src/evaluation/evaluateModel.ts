@@ -2,6 +2,7 @@
  * Evaluates a model or the outcome of a run on its own, outside of training: opens what is needed, measures, keeps every trajectory in a
  * run folder of its own.
  */
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EventSink } from '../domain/event.js';
@@ -54,6 +55,8 @@ export interface Evaluated<P extends Problem = Problem> {
 /** @throws UserError for a model, run, recipe or problems file that cannot be used */
 export async function evaluate<P extends Problem = Problem>(options: EvaluateOptions<P>): Promise<Evaluated<P>> {
   const signal = options.signal ?? new AbortController().signal;
+  // Every call to the engine listens to it.
+  setMaxListeners(0, signal);
   const log = options.log ?? (() => undefined);
   const source = existsSync(join(options.model, 'run.sqlite')) ? runOf(options.model) : undefined;
   const recipe = await recipeOf(options, source?.recipe);

@@ -2,6 +2,7 @@
  * A whole training run: opens what it needs, goes through the stages of its recipe from wherever the run stands (new, resumed, or after
  * the engine died), evaluates between them, keeps everything in the run's folder. A step's work is in `rl.ts` and `sft.ts`.
  */
+import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -77,6 +78,8 @@ export interface TrainResult {
 export async function train<P extends Problem = Problem>(options: TrainOptions<P>): Promise<TrainResult> {
   const recipe = await recipeOf(options);
   const signal = options.signal ?? new AbortController().signal;
+  // Every call to the engine listens to it.
+  setMaxListeners(0, signal);
   const folder = resolve(options.out ?? join('runs', `${recipe.name}-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`));
   const log = options.log ?? (() => undefined);
   if (options.resume) refuseChanges(folder, recipe, options.acceptChanges ?? false, log);
