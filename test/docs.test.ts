@@ -151,6 +151,19 @@ describe('recipes', () => {
     const recipe = resolveRecipe(parse(text));
     expect(recipe.stages.length).toBeGreaterThan(0);
   });
+
+  const inPrograms = written('ts').flatMap(({ text, at }) =>
+    [...text.matchAll(/recipe: '([\w-]+)',\s+set: \[(.*)\],$/gm)].map((match) => ({
+      at,
+      name: match[1]!,
+      set: [...match[2]!.matchAll(/'([^']*)'/g)].map((one) => one[1]!),
+    })),
+  );
+
+  it.each(inPrograms)('$at: $name with $set loads', async ({ name, set }) => {
+    const { sources } = await loadRecipe(name, { set });
+    expect(sources.length).toBeGreaterThan(set.length);
+  });
 });
 
 describe('JSON', () => {
