@@ -149,8 +149,8 @@ function watch(child: ChildProcess, ended: Promise<string>, session: TinkerSessi
   const die = async (error: EngineError): Promise<void> => {
     if (over) return;
     over = true;
-    await session.end(error);
     options.onDeath?.(error);
+    await session.end(error);
   };
   void ended.then((how) =>
     die(new EngineError('connection', `the engine died (${how}): ${lastLine(options.logFile)}; its log is ${options.logFile}`)),

@@ -18,6 +18,7 @@ import { openRun } from '../runs/reader.js';
 import { RunWriter } from '../runs/writer.js';
 import { Session } from '../session/session.js';
 import { versions } from '../session/versions.js';
+import { resolveModel } from '../setup/weights.js';
 import type { AnyTool } from '../tools/callTool.js';
 import { UserError } from '../userError.js';
 import { type EvaluationResult, evaluatePolicy, type SamplingSetting } from './evaluate.js';
@@ -63,6 +64,7 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
   const { samples = 8, temperature = 1, topP = 1 } = options;
   const setting: SamplingSetting = { name: 'main', samples, temperature, topP };
   const folder = resolve(options.out ?? join('runs', `eval-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`));
+  await resolveModel(recipe.model, { log });
   const wanted = options.problems ?? recipe.problems.evaluation;
   const problems = Array.isArray(wanted)
     ? (wanted as readonly P[])
@@ -81,7 +83,7 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
     writer = RunWriter.create(folder, {
       recipe,
       model: { name: session.model.name, path: session.model.folder, source: session.model.source, weightsHash: session.model.hash },
-      versions: versions(session.engine.capabilities),
+      versions: versions(session.engine.capabilities, recipe.engine.url === undefined),
       seed: recipe.seed,
       extra: { ...session.machine(), ...(source && { checkpoint: source.checkpoint ?? 'none' }) },
     });

@@ -3,10 +3,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineCapabilities } from '../engine/capabilities.js';
 import { packageRoot } from '../setup/paths.js';
+import { inspectPythonEnv } from '../setup/pythonEnv.js';
 
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as { version: string }).version;
 
-export function versions(capabilities: EngineCapabilities): Record<string, string> {
-  return { toolwise: packageVersion(), node: process.version, engine: capabilities.server };
+/** @param embedded whether the engine is our own, in the environment that set-up made */
+export function versions(capabilities: EngineCapabilities, embedded: boolean): Record<string, string> {
+  const python = embedded ? inspectPythonEnv() : undefined;
+  return {
+    toolwise: packageVersion(),
+    node: process.version,
+    engine: capabilities.server,
+    ...(python?.kind === 'ready' && { torch: python.torch }),
+  };
 }

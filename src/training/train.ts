@@ -86,6 +86,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
   else if (existsSync(join(folder, 'run.sqlite')))
     throw new UserError(`${folder} holds a run already`, 'Go on with --resume, or choose another --out.');
 
+  const loaded = await loadData(options, recipe);
   const session = await Session.open({
     recipe,
     folder,
@@ -97,13 +98,13 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
   let writer: RunWriter | undefined;
   try {
     for (const line of checkRecipe(recipe, session.engine.capabilities)) log(line, 'warning');
-    const data = await loadData(options, recipe, session);
+    const data = fitting(loaded, session);
     writer = options.resume
       ? RunWriter.resume(folder)
       : RunWriter.create(folder, {
           recipe,
           model: { name: session.model.name, path: session.model.folder, source: session.model.source, weightsHash: session.model.hash },
-          versions: await versions(session.engine.capabilities),
+          versions: versions(session.engine.capabilities, recipe.engine.url === undefined),
           seed: recipe.seed,
           extra: session.machine(),
         });
@@ -136,6 +137,9 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
 export class EngineStopped extends Error {
   override readonly name = 'EngineStopped';
 }
+
+/** Held-out problems of a generator are the same in every run. */
+const EVALUATION_SEED = 0;
 
 interface Data<P extends Problem> {
   readonly train: readonly P[];
@@ -456,19 +460,23 @@ function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: Recipe):
   return { grader: options.grader ?? mathGrader, reward };
 }
 
-async function loadData<P extends Problem>(options: TrainOptions<P>, recipe: Recipe, session: Session): Promise<Data<P>> {
-  const evaluationSeed = 0;
+/** The problems of a run, before anything is started: a bad file is told at once. */
+async function loadData<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Promise<Data<P>> {
+  const { problems } = options;
   const perRun = recipe.rl ? recipe.rl.steps * recipe.rl.groupsPerStep : 1;
-  const train = recipe.stages.includes('rl')
-    ? (options.problems?.train ??
-      ((await loadProblems(recipe.problems.train, { split: 'train', seed: deriveSeed(recipe.seed, 'train'), count: perRun })) as P[]))
-    : [];
-  const evaluation =
-    options.problems !== undefined
-      ? (options.problems.evaluation ?? [])
-      : ((await loadProblems(recipe.problems.evaluation, { split: 'evaluation', seed: evaluationSeed })) as P[]);
+  const trained = async (): Promise<readonly P[]> =>
+    problems?.train ??
+    ((await loadProblems(recipe.problems.train, { split: 'train', seed: deriveSeed(recipe.seed, 'train'), count: perRun })) as P[]);
   return {
-    train: train.length > 0 ? session.fitting(train, 'training') : [],
-    evaluation: evaluation.length > 0 ? session.fitting(evaluation, 'evaluation') : [],
+    train: recipe.stages.includes('rl') ? await trained() : [],
+    evaluation: problems
+      ? (problems.evaluation ?? [])
+      : ((await loadProblems(recipe.problems.evaluation, { split: 'evaluation', seed: EVALUATION_SEED })) as P[]),
   };
 }
+
+/** Leaves out what is too long for the recipe's prompts. */
+const fitting = <P extends Problem>({ train, evaluation }: Data<P>, session: Session): Data<P> => ({
+  train: train.length > 0 ? session.fitting(train, 'training') : [],
+  evaluation: evaluation.length > 0 ? session.fitting(evaluation, 'evaluation') : [],
+});
