@@ -15,7 +15,7 @@ export const NANO_SETTINGS = {
     max_position_embeddings: 512,
     rms_norm_eps: 1e-5,
   },
-  updates: 1200,
+  updates: 1500,
   batchSize: 32,
   learningRate: 3e-3,
   weightDecay: 0,

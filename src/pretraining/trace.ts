@@ -11,9 +11,9 @@ export type TraceKind = 'right' | 'wrong' | 'guess' | 'forgotten' | 'error' | 'b
 
 /** Shares of the kinds, in percent. */
 export const TRACE_MIX: Readonly<Record<TraceKind, number>> = {
-  right: 24,
-  wrong: 26,
-  guess: 22,
+  right: 15,
+  wrong: 32,
+  guess: 25,
   forgotten: 8,
   error: 8,
   broken: 8,
@@ -69,7 +69,7 @@ export function planTrace(problem: CalcProblem, random: Random): TracePlan {
       return plan([run(before, printed(right, random))]);
     case 'wrong': {
       const first = run(before, printed(wrong, random));
-      return plan(random.chance(0.15) ? [first, run('Let me check. ', printed(right, random))] : [first]);
+      return plan(random.chance(0.1) ? [first, run('Let me check. ', printed(right, random))] : [first]);
     }
     case 'guess':
       return plan([], { kind: 'own', text: guess(problem, random) });
