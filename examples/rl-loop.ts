@@ -5,7 +5,7 @@
  *     npx tsx examples/rl-loop.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -66,6 +66,7 @@ export async function loop(options: LoopOptions, say: (line: string) => void): P
     checkpoints: join(folder, 'checkpoints'),
     logFile: join(folder, 'engine.log'),
     dtype: 'float32',
+    threads: availableParallelism(),
   });
   try {
     const tools = new Toolbox([codeInterpreter(runner, { timeoutSeconds: 30, memoryMb: 2048 })]);

@@ -26,6 +26,7 @@ export function register(program: Command): void {
       const { Narrator } = await import('./narrator.js');
       const { deviationLines } = await import('./train.js');
       const { loadRecipe } = await import('../recipe/load.js');
+      const { reportTable } = await import('./tables.js');
       const narrator = new Narrator(process.stdout);
       const quick = options.quick ?? false;
       await setUp({ models: quick ? ['nano'] : ['nano', 'smollm2-135m'], sandbox: true, extras: [], log: (line) => narrator.line(line) });
@@ -40,6 +41,7 @@ export function register(program: Command): void {
             set: options.set,
             ...(options.out !== undefined && { out: options.out }),
             say: (line) => narrator.line(line),
+            table: (report) => reportTable(report).split('\n'),
             log: narrator.log,
             onEvent: narrator.event,
             onProgress: narrator.progress,

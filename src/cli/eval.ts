@@ -22,7 +22,7 @@ export function register(program: Command): void {
     .argument('<model-or-run>', 'a model as in a recipe, or the folder of a run')
     .option('--problems <file|calc|calc-small>', 'a JSON Lines file or a generator (default: those of the recipe)')
     .option('-n, --samples <number>', 'rollouts a problem', '8')
-    .option('--count <number>', 'problems of a generator (default 128)')
+    .option('--count <number>', 'how many problems (default: 128 of a generator, all of a file)')
     .option('--temperature <number>', 'sampling temperature; 0 is greedy', '1')
     .option('--top-p <number>', 'sampling top-p', '1')
     .option('--recipe <name|file>', 'prompt, tools and limits')

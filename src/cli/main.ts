@@ -49,6 +49,9 @@ function version(): string {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
+/** Failures of the machine that explain themselves. */
+const MACHINE_FAILURES: ReadonlySet<string> = new Set(['EngineError', 'EngineStopped', 'InfrastructureStop']);
+
 /** Prints a failure as its kind deserves; gives the exit code. */
 export function explainFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -57,7 +60,7 @@ export function explainFailure(error: unknown): number {
     if (error.hint !== undefined) console.error(`  ${error.hint.replaceAll('\n', '\n  ')}`);
     return 2;
   }
-  if (error instanceof Error && error.name === 'EngineError') console.error(`error: ${error.message}`);
+  if (error instanceof Error && MACHINE_FAILURES.has(error.name)) console.error(`error: ${error.message}`);
   else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
   return 1;
 }

@@ -16,6 +16,8 @@ export interface DemoOptions {
   readonly set: readonly string[];
   readonly out?: string;
   readonly say: (line: string) => void;
+  /** The report as lines of a table. */
+  readonly table: (report: Report) => string[];
   readonly log: (line: string, level?: 'info' | 'warning') => void;
   readonly onEvent: EventSink;
   readonly onProgress: (what: string, done: number, all: number) => void;
@@ -120,8 +122,7 @@ async function play(act: Act, folder: string, options: DemoOptions): Promise<Act
     signal: options.signal,
   });
   const seconds = (performance.now() - started) / 1000;
-  const { reportTable } = await import('../cli/tables.js');
-  paragraph(reportTable(report).split('\n'));
+  paragraph(options.table(report));
   paragraph(act.closing);
   paragraph([`Took ${Math.round(seconds)} s. The run is kept in ${folder}`]);
   return { name: act.name, folder, report, seconds };

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { Sampler } from '../engine/sampler.js';
-import { loadProblems } from '../problems/load.js';
+import { isGenerator, loadProblems } from '../problems/load.js';
 import { deriveSeed } from '../random.js';
 import { loadRecipe, packagedRecipes, resolveRecipe } from '../recipe/load.js';
 import { type ProblemSource, type Recipe, type RecipeInput, recipeSchema } from '../recipe/schema.js';
@@ -32,7 +32,7 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   readonly set?: readonly string[];
   /** A list, or a source as in a recipe: `calc`, `calc-small`, a JSON Lines file. Default: the recipe's evaluation problems. */
   readonly problems?: readonly P[] | ProblemSource;
-  /** Problems of a generator. Default 128. */
+  /** How many problems. Default: 128 of a generator, all of a file. */
   readonly count?: number;
   /** Rollouts a problem. Default 8. */
   readonly samples?: number;
@@ -68,7 +68,11 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
   const wanted = options.problems ?? recipe.problems.evaluation;
   const problems = Array.isArray(wanted)
     ? (wanted as readonly P[])
-    : ((await loadProblems(wanted as ProblemSource, { split: 'evaluation', seed: 0, count: options.count ?? 128 })) as P[]);
+    : ((await loadProblems(wanted as ProblemSource, {
+        split: 'evaluation',
+        seed: 0,
+        ...countOf(wanted as ProblemSource, options.count),
+      })) as P[]);
 
   const session = await Session.open({
     recipe,
@@ -112,6 +116,13 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
     writer?.close();
     await session.close();
   }
+}
+
+/** How many problems: a generator would be endless, a file is taken whole. */
+function countOf(source: ProblemSource, asked: number | undefined): { count?: number } {
+  if (asked !== undefined) return { count: asked };
+  const endless = typeof source === 'string' ? isGenerator(source) : source.kind !== 'jsonl';
+  return endless ? { count: 128 } : {};
 }
 
 async function samplerOf(session: Session, checkpoint: string | undefined, signal: AbortSignal): Promise<Sampler> {

@@ -44,7 +44,8 @@ type NamedSource = Exclude<ProblemSource, string>;
 
 const fromName = (name: string): NamedSource => (isGenerator(name) ? { kind: name } : { kind: 'jsonl', file: name });
 
-const isGenerator = (name: string): name is Generator => (GENERATORS as readonly string[]).includes(name);
+/** Whether a source's name is that of a generator, not of a file. */
+export const isGenerator = (name: string): name is Generator => (GENERATORS as readonly string[]).includes(name);
 
 async function readText(file: string): Promise<string> {
   try {

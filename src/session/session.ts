@@ -34,6 +34,10 @@ export interface SessionOptions {
 const workersOf = ({ sandbox }: Recipe): number =>
   sandbox.workers === 'auto' ? Math.min(8, Math.max(1, availableParallelism())) : sandbox.workers;
 
+/** Bit-equal repeats need a number that does not depend on what else runs: all cores, then. */
+const threadsOf = ({ engine }: Recipe): number | 'auto' =>
+  engine.deterministic && engine.threads === 'auto' ? availableParallelism() : engine.threads;
+
 export const CODE_INTERPRETER = 'code_interpreter';
 const API_KEY = 'TINKER_API_KEY';
 
@@ -165,7 +169,8 @@ export class Session {
     const { recipe, signal, folder } = this.#options;
     this.#death = undefined;
     if (recipe.engine.url !== undefined) {
-      this.#engine = await connectEngine({ url: recipe.engine.url, key: process.env[API_KEY] ?? '' });
+      const key = process.env[API_KEY];
+      this.#engine = await connectEngine({ url: recipe.engine.url, ...(key && { key }) });
       return;
     }
     const engine: EmbeddedEngine = await startEmbeddedEngine({
@@ -173,7 +178,7 @@ export class Session {
       checkpoints: this.checkpointFolder,
       logFile: join(folder, 'engine.log'),
       dtype: recipe.engine.dtype,
-      threads: recipe.engine.threads,
+      threads: threadsOf(recipe),
       onDeath: (error) => {
         this.#death = error;
       },

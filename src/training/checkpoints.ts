@@ -20,6 +20,8 @@ export class CheckpointKeeper {
       readonly sink: EventSink;
       readonly keep: number;
       readonly existing: readonly CheckpointRecord[];
+      /** The best of those, with its score. */
+      readonly best?: { readonly path: string; readonly score: number };
       readonly remove: (path: string) => Promise<void>;
     },
   ) {
@@ -28,6 +30,7 @@ export class CheckpointKeeper {
     this.#keep = options.keep;
     this.#remove = options.remove;
     this.#records = [...options.existing];
+    this.#best = options.best;
   }
 
   /** Saves the policy after `step` steps of a stage. The caller reports the record, with its step, then calls `prune`. */

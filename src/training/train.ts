@@ -203,14 +203,16 @@ class TrainingRun<P extends Problem> {
     const { recipe, session, writer, sink } = this.#parts;
     const { model, trainUnembed, loraRank, seed } = recipe;
     this.#trainer = await session.engine.createTrainer({ model, trainUnembed, loraRank, seed });
+    let position = this.#position();
+    if (position) await this.#goTo(position);
+    const best = this.#bestSoFar();
     this.#keeper = new CheckpointKeeper(this.#trainer, {
       sink,
       keep: recipe.checkpoints.keep,
       existing: writer.checkpoints(),
+      ...(best && { best }),
       remove: (path) => this.#removeCheckpoint(path),
     });
-    let position = this.#position();
-    if (position) await this.#goTo(position);
     if (recipe.evaluation.base && position?.step === 0 && !position.checkpoint) await this.#evaluate('base', 0, true);
     while (position) {
       await (position.stage === 'sft' ? this.#sft(position.step) : this.#rl(position));
@@ -326,9 +328,21 @@ class TrainingRun<P extends Problem> {
       : undefined;
     const saved = due ? { 'seconds/checkpoint': (performance.now() - begun) / 1000 } : {};
     sink({ kind: 'stepEnded', stage, step, metrics: { ...metrics, ...saved }, ...(checkpoint && { checkpoint }) });
-    const score = metrics['rollout/accuracy'] ?? metrics['reward/total'];
+    const score = scoreOf(metrics);
     if (checkpoint && score !== undefined && !last && this.#keeper.score(checkpoint, score)) this.#keeper.mark(checkpoint, 'best');
     if (checkpoint) await this.#keeper.prune();
+  }
+
+  /** The checkpoint that an earlier sitting found best, with the score of its step. */
+  #bestSoFar(): { path: string; score: number } | undefined {
+    const { writer } = this.#parts;
+    const record = writer.checkpoints().find(({ reason }) => reason === 'best');
+    if (!record) return undefined;
+    const run = openRun(writer.folder);
+    const metrics = run.steps(record.stage).find(({ step }) => step === record.step - 1)?.metrics;
+    run.close();
+    const score = metrics && scoreOf(metrics);
+    return score === undefined ? undefined : { path: record.path, score };
   }
 
   async #endStage(stage: 'sft' | 'rl', steps: number, started: number): Promise<void> {
@@ -405,6 +419,9 @@ class TrainingRun<P extends Problem> {
     if (place) await rm(join(session.checkpointFolder, place[1]!, place[2]!, place[3]!), { recursive: true, force: true });
   }
 }
+
+/** By what steps are compared: the share of right rollouts, else the reward. */
+const scoreOf = (metrics: Metrics): number | undefined => metrics['rollout/accuracy'] ?? metrics['reward/total'];
 
 /** The main sampling of the recipe, and the extra ones of its tables with one rollout a problem each. */
 export function evaluationSettings(recipe: Recipe, extra: boolean): SamplingSetting[] {
