@@ -74,26 +74,37 @@ class Batch:
 
     @torch.no_grad()
     def step(self) -> list[Row]:
-        """Decodes one token for every live row, admits and starts waiting ones. Returns rows that ended."""
-        ended = self._decode() if self.live() else []
-        if self.waiting and self.live() < self._max_rows:
-            ended += self._admit()
-        return ended
-
-    # Decoding
-
-    def _decode(self) -> list[Row]:
-        attention, rows = CachedAttention(), []
-        for place in self._places:
-            if not place.rows:
-                continue
-            held = [len(row.tokens) - 1 - len(place.cache.prefix) for row in place.rows]
+        """One pass: decodes a token for every live row and computes the prompts of rows that come in. Returns rows that ended."""
+        decoded = [(place, list(place.rows)) for place in self._places if place.rows]
+        seated = self._admit() if self.waiting and self.live() < self._max_rows else []
+        attention = CachedAttention()
+        rows: list[Row] = []
+        for place, live in decoded:
+            held = [len(row.tokens) - 1 - len(place.cache.prefix) for row in live]
             self._make_room(place, len(place.rows), max(held) + 1)
-            attention.add(place.cache, 0, held, [row.tokens[-1:] for row in place.rows])
-            rows += place.rows
+            attention.add(place.cache, 0, held, [row.tokens[-1:] for row in live])
+            rows += live
+        last = list(range(len(rows)))
+        stream = len(rows)
+        for seat in seated:
+            for first, starts, chunks in seat.pieces():
+                attention.add(seat.place.cache, first, starts, chunks)
+                for chunk in chunks:
+                    stream += len(chunk)
+                    last.append(stream - 1)
+        if not last:
+            return []
         hidden = attention.run(self.snapshot.network)
-        self.tokens_seen += len(rows)
-        return self._sample(self.snapshot.network.logits(hidden), rows)
+        self.tokens_seen += len(hidden)
+        sources = list(range(len(rows)))
+        at = len(rows)
+        for seat in seated:
+            seat.spread()
+            sources += [at + unit for unit in seat.sources]
+            rows += seat.rows
+            at += len(seat.units)
+        logits = self.snapshot.network.logits(hidden[torch.tensor(last)])
+        return self._sample(logits[torch.tensor(sources)] if seated else logits, rows)
 
     def _sample(self, logits: Tensor, rows: list[Row]) -> list[Row]:
         requests = [row.request for row in rows]
@@ -124,52 +135,74 @@ class Batch:
         return ended
 
     def _retire(self, place: _Place, ended: list[int]) -> None:
-        """Takes rows out; the last live ones fill the holes, so that live slots stay together."""
+        """Takes rows out; the last live ones fill the holes, so that live slots stay together. What ended rows hold is kept elsewhere."""
+        if not ended:
+            return
+        cache, prefix = place.cache, len(place.cache.prefix)
+        longest = max(len(row.tokens) for row in place.rows) - 1 - prefix
+        gone = set(ended)
+        left = len(place.rows) - len(gone)
+        holes = [slot for slot in ended if slot < left]
+        fillers = [slot for slot in range(left, len(place.rows)) if slot not in gone]
+        moves = list(zip(fillers, holes, strict=True))
+        if self._keep:
+            moves += self._keep_rows(place, ended)
+        cache.move(moves, longest)
+        for source, target in zip(fillers, holes, strict=True):
+            place.rows[target] = place.rows[source]
+        del place.rows[left:]
+        cache.live = left
+
+    def _keep_rows(self, place: _Place, slots: list[int]) -> list[tuple[int, int]]:
+        """Where the rows that ended go behind the live ones: free slots, else those of the oldest kept. Returns moves."""
         cache = place.cache
-        for slot in reversed(ended):
-            last = len(place.rows) - 1
-            row = place.rows[slot]
-            length = max(len(row.tokens), len(place.rows[last].tokens)) - 1 - len(cache.prefix)
-            if self._keep:
-                cache.swap(slot, last, length)
-                cache.kept.insert(0, place.own(row.tokens[:-1]))
-            else:
-                cache.move([(last, slot)], length)
-            place.rows[slot] = place.rows[last]
-            place.rows.pop()
-            cache.live = last
+        room = self._budget(cache, cache.capacity)
+        if len(place.rows) + len(cache.kept) + len(slots) > cache.slots and room > cache.slots:
+            cache.reserve(min(room, len(place.rows) + len(cache.kept) + len(slots)), cache.capacity, self._cache_bytes)
+        free = cache.free(len(place.rows))
+        moves = []
+        for slot in slots:
+            if not free and cache.kept:
+                oldest = next(iter(cache.kept))
+                del cache.kept[oldest]
+                free.append(oldest)
+            if not free:
+                break
+            target = free.pop(0)
+            cache.kept[target] = place.own(place.rows[slot].tokens[:-1])
+            moves.append((slot, target))
+        return moves
+
+    def _budget(self, cache: PrefixCache, capacity: int) -> int:
+        """Slots that the memory allows."""
+        return min(2 * self._max_rows, self._cache_bytes // max(1, cache.bytes_for(1, max(capacity, 1))))
 
     # Admission
 
-    def _admit(self) -> list[Row]:
+    def _admit(self) -> list[_Seating]:
+        """Gives waiting rows their seats; their prompts are computed by the caller's pass, but for very long ones."""
         taken = self._choose()
         by_tokens: dict[tuple[int, ...], list[Row]] = {}
         for row in taken:
             by_tokens.setdefault(tuple(row.tokens), []).append(row)
-        units = [_Unit(rows) for rows in by_tokens.values()]
-        plan: dict[int, list[tuple[_Unit, int | None, int]]] = {}
+        plan: dict[int, list[tuple[_Unit, int | None]]] = {}
         fresh = []
         claimed: set[tuple[int, int]] = set()
-        for unit in units:
+        for unit in (_Unit(rows) for rows in by_tokens.values()):
             found = self._continuation(unit, claimed)
             if found is None:
                 fresh.append(unit)
             else:
-                place, kept, shared = found
-                claimed.add((place, kept))
-                plan.setdefault(place, []).append((unit, kept, shared))
+                claimed.add(found)
+                plan.setdefault(found[0], []).append((unit, found[1]))
         self._open_places(fresh)
         for unit in fresh:
             place = max(
                 (i for i, p in enumerate(self._places) if self._begins(unit.tokens, p.cache.prefix)),
                 key=lambda i: len(self._places[i].cache.prefix),
             )
-            plan.setdefault(place, []).append((unit, None, 0))
-        ended: list[Row] = []
-        for place, entries in plan.items():
-            admitted = self._seat(self._places[place], entries)
-            ended += self._sample(*admitted) if admitted is not None else []
-        return ended
+            plan.setdefault(place, []).append((unit, None))
+        return [self._seat(self._places[place], entries) for place, entries in plan.items()]
 
     def _choose(self) -> list[Row]:
         """The next waiting rows for which there are seats and, by estimate, memory; one at least where nothing runs."""
@@ -190,19 +223,17 @@ class Batch:
     def _begins(tokens: list[int], prefix: list[int]) -> bool:
         return len(prefix) < len(tokens) and tokens[: len(prefix)] == prefix
 
-    def _continuation(self, unit: _Unit, claimed: set[tuple[int, int]]) -> tuple[int, int, int] | None:
-        """The kept row that this prompt continues best: (place, index in kept, own tokens shared)."""
-        best: tuple[int, int, int] | None = None
+    def _continuation(self, unit: _Unit, claimed: set[tuple[int, int]]) -> tuple[int, int] | None:
+        """The kept row that this prompt continues, the longest: (place, slot)."""
+        best: tuple[int, int] | None = None
+        longest = 0
         for p, place in enumerate(self._places):
             if not place.cache.kept or not self._begins(unit.tokens, place.cache.prefix):
                 continue
-            own = place.own(unit.tokens)[:-1]
-            for k, kept in enumerate(place.cache.kept):
-                if (p, k) in claimed:
-                    continue
-                shared = common_prefix(own, kept)
-                if shared >= max(MIN_SHARED, len(kept) // 2) and (best is None or shared > best[2]):
-                    best = (p, k, shared)
+            own = place.own(unit.tokens)
+            for slot, kept in place.cache.kept.items():
+                if longest < len(kept) < len(own) and own[: len(kept)] == kept and (p, slot) not in claimed:
+                    best, longest = (p, slot), len(kept)
         return best
 
     def _open_places(self, fresh: Iterable[_Unit]) -> None:
@@ -230,88 +261,105 @@ class Batch:
     def _make_room(self, place: _Place, slots: int, length: int) -> None:
         """Grows a cache; gives up kept rows, oldest first, where memory would not do."""
         cache = place.cache
-        used = max(slots, cache.live + len(cache.kept))
-        while cache.kept and used > slots and cache.bytes_for(used, max(length, cache.capacity)) > self._cache_bytes:
-            cache.kept.pop()
-            used = max(slots, cache.live + len(cache.kept))
-        cache.reserve(used, length)
+        if length > cache.capacity:
+            room = self._budget(cache, length + length // 4 + 64)
+            while cache.kept and cache.slots > max(room, slots):
+                cache.kept.pop(next(iter(cache.kept)))
+                if not cache.kept:
+                    cache.kv = cache.kv[:, :, :slots].contiguous()
+        cache.reserve(slots, length, self._cache_bytes)
 
-    def _seat(self, place: _Place, entries: list[tuple[_Unit, int | None, int]]) -> tuple[Tensor, list[Row]] | None:
-        """Gives the units slots after the live ones, computes their prompts, copies them to further samples. Returns logits and rows."""
+    def _seat(self, place: _Place, entries: list[tuple[_Unit, int | None]]) -> _Seating:
+        """Gives the units slots after the live ones, with what is known of their prompts already in them."""
         cache = place.cache
-        live, count = cache.live, sum(len(unit.rows) for unit, _, _ in entries)
-        taken = sorted(kept for _, kept, _ in entries if kept is not None)
-        longest = max(len(place.own(unit.tokens)) for unit, _, _ in entries)
-        entries.sort(key=lambda e: len(e[0].tokens) - e[2])
-        # Kept rows move behind the seats of the new ones; those that are continued move into their seats.
-        old_kept = cache.kept
-        left = [k for k in range(len(old_kept)) if k not in set(taken)]
-        budget = len(left)
-        while budget and cache.bytes_for(live + count + budget, max(longest, cache.capacity)) > self._cache_bytes:
-            budget -= 1
-        left = left[:budget]
-        cache.reserve(live + count + len(left), longest)
-        moves, lengths = [], [0]
-        for seat, (_, kept, shared) in enumerate(entries):
-            if kept is not None:
-                moves.append((live + kept, live + seat))
-                lengths.append(shared)
-        for seat, k in enumerate(left):
-            moves.append((live + k, live + count + seat))
-            lengths.append(len(old_kept[k]))
-        cache.move(moves, max(lengths))
-        cache.kept = [old_kept[k] for k in left]
-        starts = [shared for _, _, shared in entries]
-        for seat, (unit, kept, _) in enumerate(entries):
-            if kept is None:
-                starts[seat] = self._borrow(place, unit, live + seat)
-        logits = self._prefill(place, live, starts, [place.own(unit.tokens) for unit, _, _ in entries])
-        rows = [unit.rows[0] for unit, _, _ in entries]
-        sources = list(range(len(entries)))
-        copies = []
-        for seat, (unit, _, _) in enumerate(entries):
-            for row in unit.rows[1:]:
-                copies.append((live + seat, live + len(rows)))
-                rows.append(row)
-                sources.append(seat)
-        cache.move(copies, longest)
-        place.rows += rows
+        live, count = cache.live, sum(len(unit.rows) for unit, _ in entries)
+        longest = max(len(place.own(unit.tokens)) for unit, _ in entries)
+        lengths = {id(unit): len(cache.kept.pop(slot)) if slot is not None else 0 for unit, slot in entries}
+        entries.sort(key=lambda e: len(e[0].tokens) - lengths[id(e[0])])
+        self._make_room(place, live + count, longest)
+        sources = {slot for _, slot in entries if slot is not None}
+        moves = [(slot, live + seat) for seat, (_, slot) in enumerate(entries) if slot is not None]
+        held = max(lengths.values())
+        # Kept rows whose slots become seats move to free ones, or are given up.
+        free = [slot for slot in cache.free(live + count) if slot not in sources]
+        for slot in range(live, live + count):
+            tokens = cache.kept.pop(slot, None)
+            if tokens is not None and free:
+                target = free.pop(0)
+                cache.kept[target] = tokens
+                moves.append((slot, target))
+                held = max(held, len(tokens))
+        cache.move(moves, held)
+        starts = [
+            lengths[id(unit)] if slot is not None else self._borrow(place, unit, live + seat) for seat, (unit, slot) in enumerate(entries)
+        ]
+        units = [unit for unit, _ in entries]
+        own = [place.own(unit.tokens) for unit in units]
+        self._compute_ahead(place, live, starts, own)
+        seating = _Seating(place, live, units, starts, own)
+        place.rows += seating.rows
         cache.live = live + count
-        return logits[torch.tensor(sources)], rows
+        return seating
 
     def _borrow(self, place: _Place, unit: _Unit, slot: int) -> int:
         """Copies what a live row of the cache has in common with this prompt. Returns how many own tokens that is."""
         own = place.own(unit.tokens)[:-1]
-        shared, donor = max(((common_prefix(own, place.own(row.tokens)[:-1]), i) for i, row in enumerate(place.rows)), default=(0, 0))
-        if shared < MIN_SHARED:
+        if len(own) < MIN_SHARED:
+            return 0
+        begin, prefix = own[:MIN_SHARED], len(place.cache.prefix)
+        shared, donor = 0, 0
+        for i, row in enumerate(place.rows):
+            if row.tokens[prefix : prefix + MIN_SHARED] == begin and (same := common_prefix(own, place.own(row.tokens)[:-1])) > shared:
+                shared, donor = same, i
+        if shared == 0:
             return 0
         place.cache.move([(donor, slot)], shared)
         return shared
 
-    def _prefill(self, place: _Place, first: int, starts: list[int], own: list[list[int]]) -> Tensor:
-        """Computes what the slots from `first` on do not hold yet, a bounded piece of every row at a time. Returns the last logits."""
-        starts = list(starts)
-        last: list[Tensor | None] = [None] * len(own)
-        begin = 0
-        while begin < len(own):
-            end, tokens = begin, 0
-            longest = min(len(own[begin]) - starts[begin], PREFILL_TOKENS)
-            while end < len(own) and (end == begin or (tokens < 4 * PREFILL_TOKENS and len(own[end]) - starts[end] <= 2 * longest + 16)):
-                tokens += min(len(own[end]) - starts[end], PREFILL_TOKENS)
-                end += 1
-            while any(starts[i] < len(own[i]) for i in range(begin, end)):
-                chunks = [own[i][starts[i] : starts[i] + PREFILL_TOKENS] for i in range(begin, end)]
+    def _compute_ahead(self, place: _Place, first: int, starts: list[int], own: list[list[int]]) -> None:
+        """Of prompts too long for one pass beside the others, all but the last piece; `starts` moves on."""
+        if sum(len(tokens) - start for tokens, start in zip(own, starts, strict=True)) <= 4 * PREFILL_TOKENS:
+            return
+        for seat, tokens in enumerate(own):
+            while len(tokens) - starts[seat] > PREFILL_TOKENS // 4:
+                piece = tokens[starts[seat] : min(starts[seat] + PREFILL_TOKENS, len(tokens) - 1)]
+                if not piece:
+                    break
                 attention = CachedAttention()
-                going = [i for i, chunk in zip(range(begin, end), chunks, strict=True) if chunk]
-                run_first = going[0]
-                run_chunks = chunks[run_first - begin :]
-                attention.add(place.cache, first + run_first, [starts[i] for i in range(run_first, end)], run_chunks)
-                hidden = attention.run(self.snapshot.network)
-                self.tokens_seen += len(hidden)
-                ends = torch.tensor([len(c) for c in run_chunks]).cumsum(0) - 1
-                for i, chunk, at in zip(range(run_first, end), run_chunks, ends.tolist(), strict=True):
-                    if chunk:
-                        last[i] = hidden[at]
-                        starts[i] += len(chunk)
+                attention.add(place.cache, first + seat, [starts[seat]], [piece])
+                self.tokens_seen += len(attention.run(self.snapshot.network))
+                starts[seat] += len(piece)
+
+
+class _Seating:
+    """Units that were given the slots from `first` on, with the part of their prompts that is not computed yet."""
+
+    def __init__(self, place: _Place, first: int, units: list[_Unit], starts: list[int], own: list[list[int]]) -> None:
+        self.place = place
+        self.units = units
+        self._first = first
+        self._starts = starts
+        self._chunks = [tokens[start:] for tokens, start in zip(own, starts, strict=True)]
+        self._longest = max(len(tokens) for tokens in own)
+        self.rows = [unit.rows[0] for unit in units]
+        self.sources = list(range(len(units)))
+        self._copies: list[tuple[int, int]] = []
+        for seat, unit in enumerate(units):
+            for row in unit.rows[1:]:
+                self._copies.append((first + seat, first + len(self.rows)))
+                self.rows.append(row)
+                self.sources.append(seat)
+
+    def pieces(self) -> Iterable[tuple[int, list[int], list[list[int]]]]:
+        """Runs of slots whose chunks are of similar length, so that little is padded: (first slot, starts, chunks)."""
+        begin = 0
+        while begin < len(self._chunks):
+            end = begin
+            while end < len(self._chunks) and len(self._chunks[end]) <= 2 * len(self._chunks[begin]) + 16:
+                end += 1
+            yield self._first + begin, self._starts[begin:end], self._chunks[begin:end]
             begin = end
-        return self.snapshot.network.logits(torch.stack([h for h in last if h is not None]))
+
+    def spread(self) -> None:
+        """Copies what was computed for a unit to its further rows."""
+        self.place.cache.move(self._copies, self._longest)

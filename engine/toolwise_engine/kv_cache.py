@@ -1,7 +1,7 @@
 """Keys and values of many rows that begin alike: the common prefix stored once, the rest of each row in a slot.
 
-The first `live` slots belong to rows that are being decoded, in order; those after them keep what finished rows left, so that a prompt
-which continues one of them need not be computed again. Decides nothing about who is admitted.
+The first `live` slots belong to rows that are being decoded, in order; some of those after them keep what finished rows left, so that a
+prompt which continues one of them need not be computed again. Decides nothing about who is admitted.
 """
 
 from __future__ import annotations
@@ -23,13 +23,16 @@ def token_bytes(network: Network) -> int:
 
 
 class PrefixCache:
-    """kv: [layers, keys and values, slots, key heads, capacity, dim]. `kept[i]`: the tokens (after the prefix) slot live + i holds."""
+    """kv: [layers, keys and values, slots, key heads, capacity, dim]. The first `live` slots belong to rows that are being decoded.
+
+    `kept`: slot -> the tokens after the prefix that a finished row left in it, oldest first.
+    """
 
     def __init__(self, network: Network, prefix: list[int]) -> None:
         s = network.shape
         self.prefix = prefix
         self.live = 0
-        self.kept: list[list[int]] = []
+        self.kept: dict[int, list[int]] = {}
         self._shape = s
         self.kv = torch.zeros(s.layers, 2, 0, s.key_heads, 0, s.head_dim, dtype=network.dtype)
         self.prefix_kv = torch.empty(s.layers, 2, s.key_heads, len(prefix), s.head_dim, dtype=network.dtype)
@@ -51,16 +54,26 @@ class PrefixCache:
         s = self._shape
         return s.layers * 2 * s.key_heads * s.head_dim * self.kv.element_size() * slots * capacity
 
-    def reserve(self, slots: int, capacity: int) -> None:
-        """Makes room for at least `slots` rows of `capacity` tokens."""
+    def reserve(self, slots: int, capacity: int, most_bytes: int) -> None:
+        """Makes room for at least `slots` rows of `capacity` tokens; grows by half again as far as `most_bytes` allows, so that it is rare."""
         if slots <= self.slots and capacity <= self.capacity:
             return
-        slots = self.slots if slots <= self.slots else -(-slots // 8) * 8
-        capacity = self.capacity if capacity <= self.capacity else -(-(capacity + capacity // 4) // 64) * 64
+        if capacity > self.capacity:
+            capacity = _up(capacity + capacity // 4, 64)
+        else:
+            capacity = self.capacity
+        wanted = self.slots if slots <= self.slots else _up(max(slots, self.slots + self.slots // 2), 8)
+        while wanted > max(slots, self.slots) and self.bytes_for(wanted, capacity) > most_bytes:
+            wanted -= 8
+        slots = max(wanted, slots, self.slots)
         s = self._shape
         grown = torch.zeros(s.layers, 2, slots, s.key_heads, capacity, s.head_dim, dtype=self.kv.dtype)
         grown[:, :, : self.slots, :, : self.capacity] = self.kv
         self.kv = grown
+
+    def free(self, start: int) -> list[int]:
+        """Slots from `start` on that hold nothing, the last first."""
+        return [slot for slot in range(self.slots - 1, start - 1, -1) if slot not in self.kept]
 
     def move(self, moves: list[tuple[int, int]], length: int) -> None:
         """Copies the first `length` tokens of slots, all at once: (from, to) pairs."""
@@ -69,9 +82,9 @@ class PrefixCache:
             source, target = (torch.tensor(column) for column in zip(*moves, strict=True))
             self.kv[:, :, target, :, :length] = self.kv[:, :, source, :, :length]
 
-    def swap(self, first: int, second: int, length: int) -> None:
-        """Exchanges two slots, up to `length` tokens."""
-        self.move([(first, second), (second, first)], length)
+
+def _up(value: int, step: int) -> int:
+    return -(-value // step) * step
 
 
 class _PrefixAttention:
