@@ -26,6 +26,9 @@ PREFILL_TOKENS = 512
 """Prompt tokens of a row that are computed in one pass."""
 
 
+LIKELY_TOKENS = 64
+"""Room that a row is given for what it will sample; more is made when it needs more."""
+
 EXPECTED_TOKENS = 256
 """What a row is expected to sample at most, where memory decides how many rows run at once."""
 
@@ -273,7 +276,7 @@ class Batch:
         """Gives the units slots after the live ones, with what is known of their prompts already in them."""
         cache = place.cache
         live, count = cache.live, sum(len(unit.rows) for unit, _ in entries)
-        longest = max(len(place.own(unit.tokens)) for unit, _ in entries)
+        longest = max(len(place.own(unit.tokens)) + min(unit.rows[0].limit, LIKELY_TOKENS) for unit, _ in entries)
         lengths = {id(unit): len(cache.kept.pop(slot)) if slot is not None else 0 for unit, slot in entries}
         entries.sort(key=lambda e: len(e[0].tokens) - lengths[id(e[0])])
         self._make_room(place, live + count, longest)

@@ -16,6 +16,10 @@ from toolwise_engine.attention import attend_with_mass, merge
 from toolwise_engine.network import Network
 
 
+FIRST_SLOTS = 32
+"""Slots of a new cache."""
+
+
 def token_bytes(network: Network) -> int:
     """Memory of one token's keys and values."""
     s = network.shape
@@ -55,14 +59,11 @@ class PrefixCache:
         return s.layers * 2 * s.key_heads * s.head_dim * self.kv.element_size() * slots * capacity
 
     def reserve(self, slots: int, capacity: int, most_bytes: int) -> None:
-        """Makes room for at least `slots` rows of `capacity` tokens; grows by half again as far as `most_bytes` allows, so that it is rare."""
+        """Makes room for at least `slots` rows of `capacity` tokens; doubles as far as `most_bytes` allows, so that it is rare."""
         if slots <= self.slots and capacity <= self.capacity:
             return
-        if capacity > self.capacity:
-            capacity = _up(capacity + capacity // 4, 64)
-        else:
-            capacity = self.capacity
-        wanted = self.slots if slots <= self.slots else _up(max(slots, self.slots + self.slots // 2), 8)
+        capacity = self.capacity if capacity <= self.capacity else _up(max(capacity, self.capacity + self.capacity // 2), 64)
+        wanted = self.slots if slots <= self.slots else _up(max(slots, 2 * self.slots, FIRST_SLOTS), 8)
         while wanted > max(slots, self.slots) and self.bytes_for(wanted, capacity) > most_bytes:
             wanted -= 8
         slots = max(wanted, slots, self.slots)

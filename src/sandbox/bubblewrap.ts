@@ -3,16 +3,7 @@
  */
 import { lstatSync, readlinkSync } from 'node:fs';
 import { UserError } from '../userError.js';
-import {
-  dropRoot,
-  existingRealPath,
-  findExecutable,
-  installCommand,
-  outputOf,
-  type Python,
-  preloadedModules,
-  pythonEnvironment,
-} from './host.js';
+import { dropRoot, existingRealPath, findExecutable, installCommand, outputOf, type Python, pythonEnvironment } from './host.js';
 import { pythonSourcePath, pythonSources, type WorkerCommand } from './pythonWorker.js';
 
 export interface Bubblewrap {
@@ -43,7 +34,13 @@ const shmBytes = 16 * 2 ** 20;
  * `namespaces`: the supervisor stays and gives each program namespaces of its own; `fork`: it is process 1 and runs one program.
  * Inside: /usr and the Python read-only, an empty /tmp, no network, no capabilities, no file of a user.
  */
-export function bubblewrapCommand(bwrap: Bubblewrap, python: Python, mode: 'namespaces' | 'fork', slot: number): WorkerCommand {
+export function bubblewrapCommand(
+  bwrap: Bubblewrap,
+  python: Python,
+  mode: 'namespaces' | 'fork',
+  slot: number,
+  modules: readonly string[] = [],
+): WorkerCommand {
   const args = ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'];
   args.push('--die-with-parent', '--new-session', '--hostname', 'sandbox', '--ro-bind', '/usr', '/usr');
   for (const folder of ['/bin', '/sbin', '/lib', '/lib32', '/lib64']) args.push(...sameAsHost(folder));
@@ -62,7 +59,7 @@ export function bubblewrapCommand(bwrap: Bubblewrap, python: Python, mode: 'name
   if (mode === 'namespaces') args.push('--remount-ro', '/tmp', '--remount-ro', '/dev/shm');
   else args.push('--as-pid-1');
   args.push('--chdir', '/tmp', '--', python.path, '-B', `${codeFolder}/supervisor.py`, mode);
-  args.push(mode === 'namespaces' ? preloadedModules.join(',') : '');
+  args.push(modules.join(','));
   const [file, ...before] = [...dropRoot(slot), bwrap.path];
   return { file: file!, args: [...before, ...args], env: pythonEnvironment, openFiles: pythonSources.map(pythonSourcePath), cwd: '/' };
 }
