@@ -26,8 +26,8 @@ PREFILL_TOKENS = 512
 """Prompt tokens of a row that are computed in one pass."""
 
 
-LIKELY_TOKENS = 64
-"""Room that a row is given for what it will sample; more is made when it needs more."""
+LATER_TOKENS = 128
+"""Room that a row is given beyond its own answer, for the turns that follow it."""
 
 EXPECTED_TOKENS = 256
 """What a row is expected to sample at most, where memory decides how many rows run at once."""
@@ -84,7 +84,7 @@ class Batch:
         rows: list[Row] = []
         for place, live in decoded:
             held = [len(row.tokens) - 1 - len(place.cache.prefix) for row in live]
-            self._make_room(place, len(place.rows), max(held) + 1)
+            place.cache.reserve(len(place.rows), max(held) + 1, self._cache_bytes)
             attention.add(place.cache, 0, held, [row.tokens[-1:] for row in live])
             rows += live
         last = list(range(len(rows)))
@@ -149,36 +149,27 @@ class Batch:
         fillers = [slot for slot in range(left, len(place.rows)) if slot not in gone]
         moves = list(zip(fillers, holes, strict=True))
         if self._keep:
-            moves += self._keep_rows(place, ended)
+            moves += self._keep_rows(place, ended, left)
         cache.move(moves, longest)
         for source, target in zip(fillers, holes, strict=True):
             place.rows[target] = place.rows[source]
         del place.rows[left:]
         cache.live = left
 
-    def _keep_rows(self, place: _Place, slots: list[int]) -> list[tuple[int, int]]:
-        """Where the rows that ended go behind the live ones: free slots, else those of the oldest kept. Returns moves."""
+    def _keep_rows(self, place: _Place, slots: list[int], left: int) -> list[tuple[int, int]]:
+        """Where rows that ended go, behind the `left` live ones: free slots, else those of the oldest kept. A cache does not grow for it."""
         cache = place.cache
-        room = self._budget(cache, cache.capacity)
-        if len(place.rows) + len(cache.kept) + len(slots) > cache.slots and room > cache.slots:
-            cache.reserve(min(room, len(place.rows) + len(cache.kept) + len(slots)), cache.capacity, self._cache_bytes)
-        free = cache.free(len(place.rows))
+        free = [slot for slot in cache.free(left) if slot not in slots]
+        stay = [slot for slot in slots if slot >= left]
         moves = []
-        for slot in slots:
-            if not free and cache.kept:
-                oldest = next(iter(cache.kept))
-                del cache.kept[oldest]
-                free.append(oldest)
-            if not free:
+        for slot in sorted(slots):
+            target = stay.pop(0) if stay else free.pop(0) if free else next(iter(cache.kept), None)
+            if target is None:
                 break
-            target = free.pop(0)
+            cache.kept.pop(target, None)
             cache.kept[target] = place.own(place.rows[slot].tokens[:-1])
             moves.append((slot, target))
         return moves
-
-    def _budget(self, cache: PrefixCache, capacity: int) -> int:
-        """Slots that the memory allows."""
-        return min(2 * self._max_rows, self._cache_bytes // max(1, cache.bytes_for(1, max(capacity, 1))))
 
     # Admission
 
@@ -261,25 +252,15 @@ class Batch:
             self.tokens_seen += len(prefix)
             homeless = [tokens for tokens in homeless if not self._begins(tokens, prefix) and tokens is not first]
 
-    def _make_room(self, place: _Place, slots: int, length: int) -> None:
-        """Grows a cache; gives up kept rows, oldest first, where memory would not do."""
-        cache = place.cache
-        if length > cache.capacity:
-            room = self._budget(cache, length + length // 4 + 64)
-            while cache.kept and cache.slots > max(room, slots):
-                cache.kept.pop(next(iter(cache.kept)))
-                if not cache.kept:
-                    cache.kv = cache.kv[:, :, :slots].contiguous()
-        cache.reserve(slots, length, self._cache_bytes)
-
     def _seat(self, place: _Place, entries: list[tuple[_Unit, int | None]]) -> _Seating:
         """Gives the units slots after the live ones, with what is known of their prompts already in them."""
         cache = place.cache
         live, count = cache.live, sum(len(unit.rows) for unit, _ in entries)
-        longest = max(len(place.own(unit.tokens)) + min(unit.rows[0].limit, LIKELY_TOKENS) for unit, _ in entries)
+        longest = max(len(place.own(unit.tokens)) + min(unit.rows[0].limit, EXPECTED_TOKENS) + LATER_TOKENS for unit, _ in entries)
+        moved = cache.reserve(live + count, longest, self._cache_bytes)
+        entries = [(unit, moved.get(slot) if slot is not None else None) for unit, slot in entries]
         lengths = {id(unit): len(cache.kept.pop(slot)) if slot is not None else 0 for unit, slot in entries}
         entries.sort(key=lambda e: len(e[0].tokens) - lengths[id(e[0])])
-        self._make_room(place, live + count, longest)
         sources = {slot for _, slot in entries if slot is not None}
         moves = [(slot, live + seat) for seat, (_, slot) in enumerate(entries) if slot is not None]
         held = max(lengths.values())

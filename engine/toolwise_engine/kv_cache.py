@@ -58,19 +58,27 @@ class PrefixCache:
         s = self._shape
         return s.layers * 2 * s.key_heads * s.head_dim * self.kv.element_size() * slots * capacity
 
-    def reserve(self, slots: int, capacity: int, most_bytes: int) -> None:
-        """Makes room for at least `slots` rows of `capacity` tokens; doubles as far as `most_bytes` allows, so that it is rare."""
+    def reserve(self, slots: int, capacity: int, most_bytes: int) -> dict[int, int]:
+        """Makes room for at least `slots` rows of `capacity` tokens; doubles as far as `most_bytes` allows, so that it is rare.
+
+        Where longer rows leave room for fewer, the oldest kept ones go. Kept rows may move: returns their new slots by the old ones.
+        """
         if slots <= self.slots and capacity <= self.capacity:
-            return
+            return {slot: slot for slot in self.kept}
         capacity = self.capacity if capacity <= self.capacity else _up(max(capacity, self.capacity + self.capacity // 2), 64)
-        wanted = self.slots if slots <= self.slots else _up(max(slots, 2 * self.slots, FIRST_SLOTS), 8)
-        while wanted > max(slots, self.slots) and self.bytes_for(wanted, capacity) > most_bytes:
-            wanted -= 8
-        slots = max(wanted, slots, self.slots)
+        wanted = max(slots, self.live + len(self.kept), FIRST_SLOTS, self.slots if slots <= self.slots else 2 * self.slots)
+        affordable = most_bytes // max(1, self.bytes_for(1, capacity))
+        count = _up(max(slots, self.live, min(wanted, affordable)), 8)
+        kept = list(self.kept)[max(0, len(self.kept) - (count - max(slots, self.live))) :]
+        at = {slot: count - 1 - i for i, slot in enumerate(kept)}
         s = self._shape
-        grown = torch.zeros(s.layers, 2, slots, s.key_heads, capacity, s.head_dim, dtype=self.kv.dtype)
-        grown[:, :, : self.slots, :, : self.capacity] = self.kv
+        grown = torch.zeros(s.layers, 2, count, s.key_heads, capacity, s.head_dim, dtype=self.kv.dtype)
+        grown[:, :, : self.live, :, : self.capacity] = self.kv[:, :, : self.live]
+        if at:
+            grown[:, :, torch.tensor(list(at.values())), :, : self.capacity] = self.kv[:, :, torch.tensor(kept)]
         self.kv = grown
+        self.kept = {at[slot]: self.kept[slot] for slot in kept}
+        return at
 
     def free(self, start: int) -> list[int]:
         """Slots from `start` on that hold nothing, the last first."""

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 NUCLEUS = 64
-"""Candidates looked at for top-p before all of the vocabulary is sorted."""
+"""Candidates looked at first for top-p; rows that need more get `WIDE_NUCLEUS`, and what is left then is sorted whole."""
+
+WIDE_NUCLEUS = 2048
 
 
 @dataclass(slots=True)
@@ -83,15 +85,29 @@ def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
 
 def _nucleus(scaled: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> Tensor:
     """Draws among the fewest most likely tokens whose mass reaches top_p, of at most top_k tokens (whose mass then counts as 1)."""
-    vocabulary = scaled.shape[1]
-    size = min(vocabulary, max(NUCLEUS, int(top_k.max())))
-    values, ids = scaled.topk(size, -1)
-    weights = (values - scaled.logsumexp(-1, keepdim=True)).exp_()
-    enough = (weights.sum(-1) > top_p + 1e-4) | ((top_k > 0) & (top_k <= size))
-    if size < vocabulary and not bool(enough.all()):
-        values, ids = scaled.sort(-1, descending=True)
-        weights = (values - scaled.logsumexp(-1, keepdim=True)).exp_()
-    limit = torch.where(top_k > 0, top_k, vocabulary)[:, None]
+    mass = scaled.logsumexp(-1, keepdim=True)
+    tokens = torch.empty(len(scaled), dtype=torch.long)
+    left = torch.arange(len(scaled))
+    for size in (max(NUCLEUS, int(top_k.max())), WIDE_NUCLEUS, scaled.shape[1]):
+        size = min(size, scaled.shape[1])
+        part, own_top_p, own_top_k = scaled[left], top_p[left], top_k[left]
+        values, ids = part.topk(size, -1) if size < scaled.shape[1] else part.sort(-1, descending=True)
+        weights = (values - mass[left]).exp_()
+        enough = (weights.sum(-1) > own_top_p + 1e-4) | ((own_top_k > 0) & (own_top_k <= size))
+        if size == scaled.shape[1]:
+            enough[:] = True
+        done = enough.nonzero()[:, 0]
+        if len(done):
+            tokens[left[done]] = _among(ids[done], weights[done], own_top_p[done], own_top_k[done], uniform[left[done]])
+        left = left[(~enough).nonzero()[:, 0]]
+        if not len(left):
+            break
+    return tokens
+
+
+def _among(ids: Tensor, weights: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> Tensor:
+    """Draws from candidates in falling order, the rest of the vocabulary being outside of the nucleus."""
+    limit = torch.where(top_k > 0, top_k, ids.shape[1])[:, None]
     weights = torch.where(torch.arange(weights.shape[1]) < limit, weights, 0.0)
     weights = torch.where(top_k[:, None] > 0, weights / weights.sum(-1, keepdim=True), weights)
     before = weights.cumsum(-1) - weights

@@ -4,12 +4,12 @@
  */
 import type { EventSink, Metrics, Stage } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
-import type { Trajectory } from '../domain/trajectory.js';
+import type { Rollout, Trajectory } from '../domain/trajectory.js';
 import type { Verdict } from '../domain/verdict.js';
 import type { Sampler } from '../engine/sampler.js';
 import type { Grader } from '../reward/grader.js';
 import type { RolloutSettings } from '../rollout/episode.js';
-import { planGroups, runRollouts } from '../rollout/scheduler.js';
+import { planGroups, type RolloutPlan, runRollouts } from '../rollout/scheduler.js';
 import { type RolloutStatistics, rolloutStatistics } from '../rollout/statistics.js';
 import { type Accuracy, accuracy, type Sample } from './metrics.js';
 
@@ -32,6 +32,7 @@ export interface EvaluationInput<P extends Problem> {
   readonly step: number;
   /** Evaluations of one seed ask the same questions under the same random numbers, so that stages can be compared. */
   readonly seed: number;
+  /** Rollouts in flight at once, over all settings. */
   readonly concurrency: number;
   readonly lockstep: boolean;
   readonly sink: EventSink;
@@ -53,35 +54,38 @@ export interface GradedRollout<P extends Problem = Problem> {
   readonly verdict: Verdict;
 }
 
-/** Evaluates under every setting at once; results in the settings' order. Trajectories and metrics go to the sink, a setting at a time. */
+/**
+ * Evaluates under every setting, in one pool of rollouts so that the engine's batch stays full to the end; results in the settings' order.
+ * In lockstep one setting follows the other, since a batch must not depend on what else is running.
+ */
 export async function evaluatePolicy<P extends Problem>(input: EvaluationInput<P>): Promise<EvaluationResult<P>[]> {
   const all = input.settings.reduce((sum, { samples }) => sum + samples * input.problems.length, 0);
   let done = 0;
   const tick = (): void => input.onProgress?.(++done, all);
-  // In lockstep a batch must not depend on what else is running.
-  if (input.lockstep) {
-    const results: EvaluationResult<P>[] = [];
-    for (const setting of input.settings) results.push(await evaluateSetting(input, setting, tick));
-    return results;
-  }
-  return Promise.all(input.settings.map((setting) => evaluateSetting(input, setting, tick)));
+  if (!input.lockstep) return evaluateTogether(input, input.settings, tick);
+  const results: EvaluationResult<P>[] = [];
+  for (const setting of input.settings) results.push(...(await evaluateTogether(input, [setting], tick)));
+  return results;
 }
 
-async function evaluateSetting<P extends Problem>(
+async function evaluateTogether<P extends Problem>(
   input: EvaluationInput<P>,
-  setting: SamplingSetting,
+  settings: readonly SamplingSetting[],
   onRollout: () => void,
-): Promise<EvaluationResult<P>> {
+): Promise<EvaluationResult<P>[]> {
   const started = performance.now();
-  const { temperature, topP, samples } = setting;
-  const plans = planGroups(input.problems, samples, `${input.stage}/${input.step}/${setting.name}`);
+  const plansOf = settings.map((setting, i) => {
+    const { temperature, topP } = setting;
+    const plans = planGroups(input.problems, setting.samples, `${input.stage}/${input.step}/${setting.name}`);
+    return plans.map((plan) => ({ ...plan, occurrence: i * input.problems.length + plan.occurrence, sampling: { temperature, topP } }));
+  });
   const verdicts = new Map<string, Verdict>();
   const rollouts = await runRollouts(
-    plans,
-    { ...input.rollout, sampler: input.sampler, sampling: { temperature, topP } },
+    plansOf.flat(),
+    { ...input.rollout, sampler: input.sampler, sampling: settings[0] ?? { temperature: 1, topP: 1 } },
     {
       runSeed: input.seed,
-      step: `evaluation ${setting.name}`,
+      step: `evaluation ${settings.map(({ name }) => name).join(' ')}`,
       concurrency: input.concurrency,
       lockstep: input.lockstep,
       signal: input.signal,
@@ -94,7 +98,24 @@ async function evaluateSetting<P extends Problem>(
       },
     },
   );
+  const seconds = (performance.now() - started) / 1000;
+  let from = 0;
+  return settings.map((setting, i) => {
+    const plans = plansOf[i]!;
+    const own = rollouts.slice(from, from + plans.length);
+    from += plans.length;
+    return resultOf(input, setting, plans, own, verdicts, seconds);
+  });
+}
 
+function resultOf<P extends Problem>(
+  input: EvaluationInput<P>,
+  setting: SamplingSetting,
+  plans: readonly RolloutPlan<P>[],
+  rollouts: readonly Rollout<P>[],
+  verdicts: ReadonlyMap<string, Verdict>,
+  seconds: number,
+): EvaluationResult<P> {
   const graded: GradedRollout<P>[] = [];
   const samplesOf = new Map<string, Sample[]>(plans.map(({ groupId }) => [groupId, []]));
   for (const [i, rollout] of rollouts.entries()) {
@@ -112,9 +133,9 @@ async function evaluateSetting<P extends Problem>(
   const perProblem = [...samplesOf].map(([groupId, own], i) => ({ problemId: input.problems[i]?.id ?? groupId, samples: own }));
   const result: EvaluationResult<P> = {
     setting,
-    accuracy: accuracy(perProblem, { seed: input.seed, passAt: powersUpTo(samples) }),
+    accuracy: accuracy(perProblem, { seed: input.seed, passAt: powersUpTo(setting.samples) }),
     statistics: rolloutStatistics(graded.map(({ trajectory }) => trajectory)),
-    seconds: (performance.now() - started) / 1000,
+    seconds,
     rollouts: graded,
   };
   input.sink({ kind: 'evaluation', record: { name: setting.name, stage: input.stage, step: input.step, metrics: metricsOf(result) } });

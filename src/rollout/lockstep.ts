@@ -29,7 +29,12 @@ export async function runInLockstep<P extends Problem>(
   label: string,
   done: (index: number, rollout: Rollout<P>) => void,
 ): Promise<void> {
-  const runners: Runner<P>[] = inputs.map((input, index) => ({ index, input, episode: new Episode(settings, input), attempt: 0 }));
+  const runners: Runner<P>[] = inputs.map((input, index) => ({
+    index,
+    input,
+    episode: new Episode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input),
+    attempt: 0,
+  }));
   const batch = batches++;
   try {
     let live = runners;

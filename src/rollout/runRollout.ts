@@ -15,6 +15,8 @@ export const ATTEMPTS_PER_TURN = 3;
 export interface RolloutInput<P extends Problem> extends EpisodeOptions<P> {
   /** The seed of a turn's sample; a failed one is made anew as the next attempt. */
   readonly seed: (turn: number, attempt: number) => number;
+  /** In place of the settings' own. */
+  readonly sampling?: RolloutSettings['sampling'];
 }
 
 /**
@@ -22,7 +24,7 @@ export interface RolloutInput<P extends Problem> extends EpisodeOptions<P> {
  * @throws EngineError (user) when the engine refuses the request: that is no failure of the machine, and no retry mends it
  */
 export async function runRollout<P extends Problem>(settings: RolloutSettings, input: RolloutInput<P>): Promise<Rollout<P>> {
-  const episode = new Episode(settings, input);
+  const episode = new Episode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input);
   try {
     let attempt = 0;
     for (;;) {

@@ -19,6 +19,8 @@ export interface RolloutPlan<P extends Problem = Problem> {
   /** Number of the problem's occurrence within the step, and of the sample within its group: coordinates of the seeds. */
   readonly occurrence: number;
   readonly sample: number;
+  /** In place of the settings' own. */
+  readonly sampling?: RolloutSettings['sampling'];
 }
 
 export interface ScheduleOptions<P extends Problem = Problem> {
@@ -181,6 +183,7 @@ class Run<P extends Problem> {
       trajectoryId: plan.trajectoryId,
       promptTokens: this.#prompts.get(plan.groupId)!,
       signal: this.#stop.signal,
+      ...(plan.sampling && { sampling: plan.sampling }),
       seed: (turn, attempt) => deriveSeed(runSeed, step, plan.occurrence, plan.sample, turn, firstAttempt + attempt),
     };
   }

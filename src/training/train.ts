@@ -138,6 +138,9 @@ export class EngineStopped extends Error {
   override readonly name = 'EngineStopped';
 }
 
+/** Rollouts of an evaluation in flight at once: enough to fill a batch, few enough for the caches. */
+const EVALUATION_CONCURRENCY = 192;
+
 /** Held-out problems of a generator are the same in every run. */
 const EVALUATION_SEED = 0;
 
@@ -362,7 +365,6 @@ class TrainingRun<P extends Problem> {
       ({ name }) => !known.evaluations().some((row) => row.stage === stage && row.step === step && row.name === name),
     );
     known.close();
-    const rollouts = settings.reduce((sum, { samples }) => sum + samples * data.evaluation.length, 0);
     const results = await evaluatePolicy({
       sampler: await this.#trainer.publish(signal),
       problems: data.evaluation,
@@ -372,7 +374,7 @@ class TrainingRun<P extends Problem> {
       stage,
       step,
       seed: deriveSeed(recipe.seed, 'evaluation'),
-      concurrency: recipe.rl?.concurrency === 'auto' || recipe.rl === undefined ? rollouts : recipe.rl.concurrency,
+      concurrency: recipe.rl === undefined || recipe.rl.concurrency === 'auto' ? EVALUATION_CONCURRENCY : recipe.rl.concurrency,
       lockstep: recipe.engine.deterministic,
       sink,
       signal,
