@@ -18,24 +18,40 @@ const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : va
 /** Each row: what, ours, the other side, ratio. */
 type Row = readonly [string, string, string, string];
 
+interface Measured {
+  readonly what: string;
+  readonly system: 'engine' | 'transformers';
+  readonly tokens_per_second: number;
+}
+
 async function engine(): Promise<Row[]> {
   const python = await ensurePythonEnv({ log });
+  const settings = [
+    ['nano', 'float32', '128'],
+    ['smollm2-135m', 'bfloat16', '64'],
+  ] as const;
   const rows: Row[] = [];
-  for (const name of ['nano', 'smollm2-135m']) {
+  for (const [name, dtype, samples] of settings) {
     const model = await resolveModel(name, { log });
-    const done = spawnSync(python, [join(engineFolder(), 'bench.py'), model.folder], {
+    const done = spawnSync(python, [join(engineFolder(), 'bench.py'), model.folder, '--dtype', dtype, '--rows', samples], {
       env: { ...process.env, PYTHONPATH: engineFolder(), HF_HUB_OFFLINE: '1' },
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     if (done.status !== 0) throw new Error(`the engine's benchmark ended with ${done.status}`);
-    for (const line of done.stdout.trim().split('\n')) {
-      const { what, ours, transformers, unit } = JSON.parse(line) as { what: string; ours: number; transformers: number; unit: string };
+    const measured = done.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Measured);
+    for (const what of ['generation', 'training']) {
+      const of = (system: Measured['system']): number =>
+        measured.find((row) => row.what === what && row.system === system)!.tokens_per_second;
+      const [ours, plain] = [of('engine'), of('transformers')];
       rows.push([
-        `${name}: ${what}, ${unit}`,
+        `${name} ${dtype}: ${what}, tokens a second`,
         rounded(ours),
-        `transformers ${rounded(transformers)}`,
-        `${(ours / transformers).toFixed(2)}x`,
+        `transformers ${rounded(plain)}`,
+        `${(ours / plain).toFixed(2)}x`,
       ]);
     }
   }

@@ -81,7 +81,7 @@ export class Session {
     const needsSandbox = recipe.tools.includes(CODE_INTERPRETER);
     const runner = needsSandbox ? await openCodeRunner({ kind: recipe.sandbox.kind, workers: workersOf(recipe) }) : undefined;
     try {
-      for (const note of runner?.notes ?? []) warn(`sandbox: ${note}`);
+      for (const note of runner?.notes ?? []) log(`sandbox: ${note}`);
       if (recipe.sandbox.kind === 'none' && runner) warn("sandbox: none. The model's code runs with your rights on this machine.");
       const { timeoutSeconds, memoryMb } = recipe.sandbox;
       const builtIn = runner ? [codeInterpreter(runner, { timeoutSeconds, memoryMb })] : [];
