@@ -5,7 +5,7 @@
  *     npx tsx examples/rl-loop.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
@@ -66,10 +66,10 @@ export async function loop(options: LoopOptions, say: (line: string) => void): P
     checkpoints: join(folder, 'checkpoints'),
     logFile: join(folder, 'engine.log'),
     dtype: 'float32',
-    threads: availableParallelism(),
+    threads: 1,
   });
   try {
-    const tools = new Toolbox([codeInterpreter(runner, { timeoutSeconds: 30, memoryMb: 2048 })]);
+    const tools = new Toolbox([codeInterpreter(runner, { timeoutSeconds: 2, memoryMb: 512 })]);
     const reward = paperReward({ overlong: { maxTokens: 160, bufferTokens: 32 } });
     const problems = calcProblems({
       size: 'small',
