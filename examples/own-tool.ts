@@ -29,7 +29,6 @@ const { report, folder } = await train<CalcProblem>({
     tools: [],
     problems: { train: 'calc-small', evaluation: 'calc-small' },
   },
-  set: [],
   problems: { train: problems('train', 160), evaluation: problems('evaluation', 128) },
   tools: [calculator],
   reward: ({ finalText, problem, turns }) => ({
