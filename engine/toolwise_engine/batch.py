@@ -12,19 +12,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from toolwise_engine.kv_cache import CachedAttention, PrefixCache, token_bytes
+from toolwise_engine.kv_cache import CachedAttention, PrefixCache, Spare, token_bytes
 from toolwise_engine.row import Row
-from toolwise_engine.sampling import draw, uniforms
+from toolwise_engine.sampling import draw, joined, uniforms
 from toolwise_engine.snapshot import Snapshot
 from toolwise_engine.stream import common_prefix
 
 MIN_SHARED = 32
 """A common prefix shorter than this does not get a cache of its own."""
 
+HEAD_ROWS = 256
+"""Rows whose logits are computed in one product."""
+
+DRAWN_ROWS = 32
+"""Rows whose tokens are drawn together: their float32 distributions stay in the processor's cache."""
+
 MAX_CACHES = 4
 PREFILL_TOKENS = 512
 """Prompt tokens of a row that are computed in one pass."""
 
+PASS_TOKENS = 4 * PREFILL_TOKENS
+"""Prompt tokens computed in one pass beside what is decoded: more would leave the processor's cache, and wait no less."""
 
 LATER_TOKENS = 128
 """Room that a row is given beyond its own answer, for the turns that follow it."""
@@ -55,7 +63,9 @@ class _Unit:
 class Batch:
     """`keep` lets finished rows stay in the cache for prompts that continue them; without it runs repeat bit for bit."""
 
-    def __init__(self, snapshot: Snapshot, max_rows: int, cache_bytes: int, keep: bool, known_prefixes: list[list[int]]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, max_rows: int, cache_bytes: int, keep: bool, known_prefixes: list[list[int]], spare: Spare
+    ) -> None:
         self.snapshot = snapshot
         self.waiting: deque[Row] = deque()
         self.tokens_seen = 0
@@ -63,11 +73,17 @@ class Batch:
         self._cache_bytes = cache_bytes
         self._keep = keep
         self._known = known_prefixes
+        self._spare = spare
         self._places: list[_Place] = []
 
     def live(self) -> int:
         """Rows being decoded."""
         return sum(len(place.rows) for place in self._places)
+
+    def release(self) -> None:
+        """Gives the memory of its caches up. The batch is of no use afterwards."""
+        for place in self._places:
+            place.cache.release()
 
     def drop(self, wanted: set[int]) -> None:
         """Removes the rows with these identities, waiting or live."""
@@ -99,17 +115,17 @@ class Batch:
             return []
         hidden = attention.run(self.snapshot.network)
         self.tokens_seen += len(hidden)
-        sources = list(range(len(rows)))
+        sources = last[: len(rows)]
         at = len(rows)
         for seat in seated:
             seat.spread()
-            sources += [at + unit for unit in seat.sources]
+            sources += [last[at + unit] for unit in seat.sources]
             rows += seat.rows
             at += len(seat.units)
-        logits = self.snapshot.network.logits(hidden[torch.tensor(last)])
-        return self._sample(logits[torch.tensor(sources)] if seated else logits, rows)
+        return self._sample(hidden[torch.tensor(sources)], rows)
 
-    def _sample(self, logits: Tensor, rows: list[Row]) -> list[Row]:
+    def _sample(self, hidden: Tensor, rows: list[Row]) -> list[Row]:
+        """Draws a token for each row from its last hidden state. Returns rows that ended."""
         requests = [row.request for row in rows]
         random = uniforms(
             np.array([r.seed & 0xFFFFFFFFFFFFFFFF for r in requests], dtype=np.uint64),
@@ -117,14 +133,18 @@ class Batch:
             np.array([len(row.logprobs) for row in rows]),
         )
         entropy = any(r.entropy for r in requests)
-        drawn = draw(
-            logits.float(),
-            torch.tensor([float(r.temperature) for r in requests]),
-            torch.tensor([float(r.top_p) for r in requests]),
-            torch.tensor([r.top_k for r in requests]),
-            torch.from_numpy(random),
-            entropy,
-        )
+        temperature = torch.tensor([float(r.temperature) for r in requests])
+        top_p = torch.tensor([float(r.top_p) for r in requests])
+        top_k = torch.tensor([r.top_k for r in requests])
+        uniform = torch.from_numpy(random)
+        pieces = []
+        for begin in range(0, len(rows), HEAD_ROWS):
+            logits = self.snapshot.network.logits(hidden[begin : begin + HEAD_ROWS])
+            for at in range(begin, begin + len(logits), DRAWN_ROWS):
+                part = slice(at, min(at + DRAWN_ROWS, begin + len(logits)))
+                scores = logits[part.start - begin : part.stop - begin].float()
+                pieces.append(draw(scores, temperature[part], top_p[part], top_k[part], uniform[part], entropy))
+        drawn = joined(pieces)
         entropies = drawn.entropies.tolist() if drawn.entropies is not None else [None] * len(rows)
         tokenizer = self.snapshot.tokenizer
         ended = []
@@ -201,7 +221,7 @@ class Batch:
     def _choose(self) -> list[Row]:
         """The next waiting rows for which there are seats and, by estimate, memory; one at least where nothing runs."""
         taken: list[Row] = []
-        live = self.live()
+        live, fresh = self.live(), 0
         rows = [row for place in self._places for row in place.rows]
         longest = max((len(row.tokens) for row in rows), default=0)
         per_token = token_bytes(self.snapshot.network)
@@ -209,6 +229,12 @@ class Batch:
             row = self.waiting[0]
             longest = max(longest, len(row.tokens) + min(row.limit, EXPECTED_TOKENS))
             if (live or taken) and (live + len(taken) + 1) * longest * per_token > self._cache_bytes:
+                break
+            if not taken or row.tokens != taken[-1].tokens:
+                fresh += len(row.tokens) - max(
+                    (len(p.cache.prefix) for p in self._places if self._begins(row.tokens, p.cache.prefix)), default=0
+                )
+            if taken and fresh > PASS_TOKENS:
                 break
             taken.append(self.waiting.popleft())
         return taken
@@ -233,7 +259,7 @@ class Batch:
     def _open_places(self, fresh: Iterable[_Unit]) -> None:
         """Caches for prefixes that several new prompts share; there is always one without a prefix."""
         if not self._places:
-            self._places.append(_Place(PrefixCache(self.snapshot.network, [])))
+            self._places.append(_Place(PrefixCache(self.snapshot.network, [], self._spare)))
         homeless = [u.tokens for u in fresh if not any(p.cache.prefix and self._begins(u.tokens, p.cache.prefix) for p in self._places)]
         while homeless and len(self._places) < MAX_CACHES:
             first = homeless[0]
@@ -248,7 +274,7 @@ class Batch:
                 if self._keep:
                     self._known.insert(0, prefix)
                     del self._known[8:]
-            self._places.append(_Place(PrefixCache(self.snapshot.network, prefix)))
+            self._places.append(_Place(PrefixCache(self.snapshot.network, prefix, self._spare)))
             self.tokens_seen += len(prefix)
             homeless = [tokens for tokens in homeless if not self._begins(tokens, prefix) and tokens is not first]
 
@@ -302,7 +328,7 @@ class Batch:
 
     def _compute_ahead(self, place: _Place, first: int, starts: list[int], own: list[list[int]]) -> None:
         """Of prompts too long for one pass beside the others, all but the last piece; `starts` moves on."""
-        if sum(len(tokens) - start for tokens, start in zip(own, starts, strict=True)) <= 4 * PREFILL_TOKENS:
+        if sum(len(tokens) - start for tokens, start in zip(own, starts, strict=True)) <= PASS_TOKENS:
             return
         for seat, tokens in enumerate(own):
             while len(tokens) - starts[seat] > PREFILL_TOKENS // 4:

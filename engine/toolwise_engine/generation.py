@@ -9,6 +9,7 @@ import torch
 
 from toolwise_engine.batch import Batch
 from toolwise_engine.errors import EngineError, sentence_for, user_error
+from toolwise_engine.kv_cache import Spare
 from toolwise_engine.row import Row
 from toolwise_engine.sample_request import Finished, Lockstep, SampleRequest, Sequence
 from toolwise_engine.scoring import score
@@ -43,6 +44,7 @@ class Generator:
         self._shared: dict[int, Batch] = {}
         self._gathering: dict[str, dict[int, SampleRequest | None]] = {}
         self._known_prefixes: list[list[int]] = []
+        self._spare = Spare()
         self._past_tokens = 0
 
     @property
@@ -106,7 +108,7 @@ class Generator:
                 continue
             key = id(request.snapshot)
             if key not in batches:
-                batches[key] = Batch(request.snapshot, self._max_rows, self._cache_bytes, keep=False, known_prefixes=[])
+                batches[key] = Batch(request.snapshot, self._max_rows, self._cache_bytes, keep=False, known_prefixes=[], spare=self._spare)
                 self._batches.append(batches[key])
             self._start(batches[key], request, [])
 
@@ -131,7 +133,10 @@ class Generator:
     def _batch_of(self, snapshot: Snapshot) -> Batch:
         batch = self._shared.get(id(snapshot))
         if batch is None:
-            batch = Batch(snapshot, self._max_rows, self._cache_bytes, keep=True, known_prefixes=self._known_prefixes)
+            for older in list(self._shared.values()):
+                if not older.waiting and not older.live():
+                    self._forget(older)
+            batch = Batch(snapshot, self._max_rows, self._cache_bytes, True, self._known_prefixes, self._spare)
             self._shared[id(snapshot)] = batch
             self._batches.append(batch)
         return batch
@@ -178,6 +183,7 @@ class Generator:
 
     def _forget(self, batch: Batch) -> None:
         self._past_tokens += batch.tokens_seen
+        batch.release()
         self._batches.remove(batch)
         if self._shared.get(id(batch.snapshot)) is batch:
             del self._shared[id(batch.snapshot)]

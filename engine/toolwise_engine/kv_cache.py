@@ -6,6 +6,7 @@ prompt which continues one of them need not be computed again. Decides nothing a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -14,7 +15,6 @@ from torch.nn import functional as F
 
 from toolwise_engine.attention import attend_with_mass, merge
 from toolwise_engine.network import Network
-
 
 FIRST_SLOTS = 32
 """Slots of a new cache."""
@@ -26,14 +26,36 @@ def token_bytes(network: Network) -> int:
     return s.layers * 2 * s.key_heads * s.head_dim * network.dtype.itemsize
 
 
+class Spare:
+    """Memory of a cache given up, for the next one: fresh memory of gigabytes costs seconds. Holds one tensor, the largest it was given."""
+
+    def __init__(self) -> None:
+        self._held: Tensor | None = None
+
+    def zeros(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """A tensor of zeros, in the memory held where that is enough."""
+        held, count = self._held, math.prod(shape)
+        if held is None or held.dtype != dtype or held.numel() < count:
+            return torch.zeros(shape, dtype=dtype)
+        self._held = None
+        return held[:count].zero_().view(shape)
+
+    def give(self, tensor: Tensor) -> None:
+        """Takes the memory of a tensor that nobody uses any more."""
+        flat = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
+        if self._held is None or self._held.numel() < flat.numel():
+            self._held = flat
+
+
 class PrefixCache:
     """kv: [layers, keys and values, slots, key heads, capacity, dim]. The first `live` slots belong to rows that are being decoded.
 
     `kept`: slot -> the tokens after the prefix that a finished row left in it, oldest first.
     """
 
-    def __init__(self, network: Network, prefix: list[int]) -> None:
+    def __init__(self, network: Network, prefix: list[int], spare: Spare) -> None:
         s = network.shape
+        self._spare = spare
         self.prefix = prefix
         self.live = 0
         self.kept: dict[int, list[int]] = {}
@@ -72,13 +94,18 @@ class PrefixCache:
         kept = list(self.kept)[max(0, len(self.kept) - (count - max(slots, self.live))) :]
         at = {slot: count - 1 - i for i, slot in enumerate(kept)}
         s = self._shape
-        grown = torch.zeros(s.layers, 2, count, s.key_heads, capacity, s.head_dim, dtype=self.kv.dtype)
+        grown = self._spare.zeros((s.layers, 2, count, s.key_heads, capacity, s.head_dim), self.kv.dtype)
         grown[:, :, : self.live, :, : self.capacity] = self.kv[:, :, : self.live]
         if at:
             grown[:, :, torch.tensor(list(at.values())), :, : self.capacity] = self.kv[:, :, torch.tensor(kept)]
+        self.release()
         self.kv = grown
         self.kept = {at[slot]: self.kept[slot] for slot in kept}
         return at
+
+    def release(self) -> None:
+        """Gives the memory of keys and values up, for other caches."""
+        self._spare.give(self.kv)
 
     def free(self, start: int) -> list[int]:
         """Slots from `start` on that hold nothing, the last first."""

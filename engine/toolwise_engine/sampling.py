@@ -17,6 +17,10 @@ NUCLEUS = 64
 WIDE_NUCLEUS = 2048
 
 
+STRETCH = 256
+"""Tokens whose probabilities are summed before they are looked at one by one."""
+
+
 @dataclass(slots=True)
 class Draw:
     """tokens [R]; logprobs [R] of the raw distribution at temperature 1; entropies [R] of the same in nats, if asked for."""
@@ -75,12 +79,41 @@ def draw(logits: Tensor, temperature: Tensor, top_p: Tensor, top_k: Tensor, unif
     return Draw(tokens, logprobs, entropies)
 
 
+def joined(pieces: list[Draw]) -> Draw:
+    """One draw of the rows of several."""
+    if len(pieces) == 1:
+        return pieces[0]
+    entropies = [p.entropies for p in pieces if p.entropies is not None]
+    tokens, logprobs = torch.cat([p.tokens for p in pieces]), torch.cat([p.logprobs for p in pieces])
+    return Draw(tokens, logprobs, torch.cat(entropies) if entropies else None)
+
+
 def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
     """The index where the cumulative sum of `weights` [R, V] (not normalised) passes `uniform` times its total."""
-    cumulated = weights.cumsum(-1)
+    rows, size = weights.shape
+    if size <= 4 * STRETCH:
+        return _search(weights, uniform)[0]
+    # First the stretch it lies in, then the place there: a sum reads faster than a cumulative one writes.
+    whole = size - size % STRETCH
+    sums = weights[:, :whole].view(rows, -1, STRETCH).sum(-1)
+    if whole < size:
+        sums = torch.cat([sums, weights[:, whole:].sum(-1, keepdim=True)], -1)
+    stretch, rest = _search(sums, uniform)
+    begin = stretch * STRETCH
+    at = (begin[:, None] + torch.arange(STRETCH)).clamp_(max=size - 1)
+    own = torch.where(begin[:, None] + torch.arange(STRETCH) < size, weights.gather(1, at), 0.0)
+    return begin + _search(own, rest)[0]
+
+
+def _search(weights: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
+    """The index as `_invert` gives it, and how far into that weight the point lies, in [0, 1): uniform again."""
+    cumulated = weights.double().cumsum(-1)
     total = cumulated[:, -1:]
-    wanted = torch.minimum(uniform[:, None].to(total.dtype) * total, total.nextafter(torch.zeros_like(total)))
-    return torch.searchsorted(cumulated, wanted, right=True)[:, 0]
+    wanted = torch.minimum(uniform[:, None].double() * total, total.nextafter(torch.zeros_like(total)))
+    index = torch.searchsorted(cumulated, wanted, right=True)
+    own = weights.gather(1, index).double()
+    before = cumulated.gather(1, index) - own
+    return index[:, 0], ((wanted - before) / own)[:, 0].clamp_(0.0, 1.0 - 2.0**-53)
 
 
 def _nucleus(scaled: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> Tensor:

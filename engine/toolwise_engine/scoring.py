@@ -12,8 +12,8 @@ from torch import Tensor
 
 from toolwise_engine.network import Network
 
-HEAD_BYTES = 128 << 20
-"""Float32 logits held at once."""
+HEAD_BYTES = 16 << 20
+"""Float32 logits held at once: about what the processor caches."""
 
 
 def _chunk(network: Network) -> int:
