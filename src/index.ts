@@ -36,6 +36,8 @@ export { loadProblems } from './problems/load.js';
 export { deriveSeed, Random } from './random.js';
 export { loadRecipe, resolveRecipe } from './recipe/load.js';
 export type { Recipe, RecipeInput } from './recipe/schema.js';
+export { type Extraction, extractAnswer } from './reward/extract.js';
+export { gradeMath } from './reward/math/gradeMath.js';
 export { mathGrader } from './reward/mathGrader.js';
 export { paperReward } from './reward/paperReward.js';
 export type { RewardFunction } from './reward/rewardFunction.js';

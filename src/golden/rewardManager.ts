@@ -2,8 +2,8 @@
 import { overlongPenalty } from '../algorithm/overlong.js';
 import { toolBonus } from '../algorithm/toolBonus.js';
 import { finalText, parseTurn } from '../chat/parseTurn.js';
-import { gradeAnswer } from '../reward/exactAnswer.js';
 import { lastBoxed } from '../reward/extract.js';
+import { gradeAnswer } from '../reward/math/gradeAnswer.js';
 import { overlongLimits } from './algorithms.js';
 import { asNumber, type Inputs, isRecord, list, VectorError } from './vector.js';
 

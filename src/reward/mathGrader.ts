@@ -2,8 +2,8 @@
 import type { Trajectory } from '../domain/trajectory.js';
 import type { Graded } from '../domain/verdict.js';
 import { UserError } from '../userError.js';
-import { gradeAnswer } from './exactAnswer.js';
 import { lastBoxed } from './extract.js';
+import { gradeAnswer } from './math/gradeAnswer.js';
 
 /** @throws UserError when the problem has no answer to compare with */
 export function mathGrader(trajectory: Pick<Trajectory, 'finalText' | 'problem'>): Graded {

@@ -17,7 +17,7 @@ const MAX_EXPONENT = 5_000;
 /** Thin space (LaTeX `\,`): the only space that may group digits. */
 export const THIN_SPACE = '\u2009';
 
-/** @param text as `plainForm` of `exactAnswer.ts` leaves it: no surrounding marks, spaces single */
+/** @param text as `plainForm` of `gradeAnswer.ts` leaves it: no surrounding marks, spaces single */
 export function readNumber(text: string): Quantity | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const { body: withoutUnit, unit } = splitUnit(text);

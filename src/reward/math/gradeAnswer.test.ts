@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gradeAnswer, sameAnswer } from './exactAnswer.js';
+import { gradeAnswer, sameAnswer } from './gradeAnswer.js';
 
 describe('equal answers', () => {
   it.each([

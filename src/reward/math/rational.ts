@@ -26,3 +26,9 @@ export const scale = (a: Rational, exponent: number): Rational =>
   exponent >= 0
     ? { numerator: a.numerator * 10n ** BigInt(exponent), denominator: a.denominator }
     : { numerator: a.numerator, denominator: a.denominator * 10n ** BigInt(-exponent) };
+
+export function lowestTerms(a: Rational): Rational {
+  let [x, y] = [a.numerator < 0n ? -a.numerator : a.numerator, a.denominator];
+  while (y > 0n) [x, y] = [y, x % y];
+  return { numerator: a.numerator / x, denominator: a.denominator / x };
+}

@@ -5,8 +5,8 @@
  * Conventions: 50% equals 0.5 and 1/2, not 50. A currency mark changes nothing. A unit may be left out but not differ.
  * Text is compared without regard to case, unless it holds LaTeX commands.
  */
-import type { Graded } from '../domain/verdict.js';
-import { equalRationals } from './rational.js';
+import type { Graded } from '../../domain/verdict.js';
+import { equalRationals, lowestTerms } from './rational.js';
 import { readNumber, THIN_SPACE } from './readNumber.js';
 
 /** Longer answers are compared as they stand. */
@@ -98,4 +98,25 @@ function textForm(plain: string): string {
     .replace(/ \\/g, '\\')
     .trim();
   return /\\[A-Za-z]/.test(unwrapped) ? unwrapped : unwrapped.toLowerCase();
+}
+
+/** Equal keys for equal exact numbers; the normal form for everything else. For majority votes. */
+export function answerKey(text: string): string {
+  const plain = plainForm(text);
+  const number = readNumber(plain);
+  if (number === undefined) return `text ${textForm(plain)}`;
+  const { numerator, denominator } = lowestTerms(number.value);
+  return denominator === 1n ? `${numerator}` : `${numerator}/${denominator}`;
+}
+
+/** Why a text cannot serve as the right answer; undefined where it can. */
+export function checkGold(gold: string): string | undefined {
+  if (gold.trim() === '') return 'it is empty';
+  let depth = 0;
+  for (let i = 0; i < gold.length && depth >= 0; i++) {
+    if (gold[i] === '\\') i++;
+    else if (gold[i] === '{') depth++;
+    else if (gold[i] === '}') depth--;
+  }
+  return depth === 0 ? undefined : 'its braces do not balance';
 }
