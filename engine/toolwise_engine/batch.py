@@ -177,7 +177,7 @@ class Batch:
         cache.live = left
 
     def _keep_rows(self, place: _Place, slots: list[int], left: int) -> list[tuple[int, int]]:
-        """Where rows that ended go, behind the `left` live ones: free slots, else those of the oldest kept. A cache does not grow for it."""
+        """Where rows that ended go, behind the `left` live ones: free slots, else those of the oldest kept. No cache grows for it."""
         cache = place.cache
         free = [slot for slot in cache.free(left) if slot not in slots]
         stay = [slot for slot in slots if slot >= left]
