@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RecipeInput } from '../src/recipe/schema.js';
 import { openRun } from '../src/runs/reader.js';
-import { EngineStopped, train } from '../src/training/train.js';
+import { train } from '../src/training/train.js';
+import { EngineStopped } from '../src/training/trainingRun.js';
 import { missingForEndToEnd } from './support.js';
 import { makeTinyModel } from './tinyModel.js';
 

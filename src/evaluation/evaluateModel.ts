@@ -2,7 +2,6 @@
  * Evaluates a model or the outcome of a run on its own, outside of training: opens what is needed, measures, keeps every trajectory in a
  * run folder of its own.
  */
-import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EventSink } from '../domain/event.js';
@@ -15,9 +14,8 @@ import { type ProblemSource, type Recipe, type RecipeInput, recipeSchema } from 
 import type { Grader } from '../reward/grader.js';
 import { mathGrader } from '../reward/mathGrader.js';
 import { openRun } from '../runs/reader.js';
-import { RunWriter } from '../runs/writer.js';
-import { Session } from '../session/session.js';
-import { versions } from '../session/versions.js';
+import type { Session } from '../session/session.js';
+import { type Log, runFolder, withRun } from '../session/withRun.js';
 import { resolveModel } from '../setup/weights.js';
 import type { AnyTool } from '../tools/callTool.js';
 import { UserError } from '../userError.js';
@@ -43,7 +41,7 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   /** Folder for the trajectories; default `runs/eval-<time>`. */
   readonly out?: string;
   readonly onEvent?: EventSink;
-  readonly log?: (line: string, level?: 'info' | 'warning') => void;
+  readonly log?: Log;
   readonly onProgress?: (done: number, all: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -56,14 +54,12 @@ export interface Evaluated<P extends Problem = Problem> {
 /** @throws UserError for a model, run, recipe or problems file that cannot be used */
 export async function evaluate<P extends Problem = Problem>(options: EvaluateOptions<P>): Promise<Evaluated<P>> {
   const signal = options.signal ?? new AbortController().signal;
-  // Every call to the engine listens to it.
-  setMaxListeners(0, signal);
   const log = options.log ?? (() => undefined);
   const source = existsSync(join(options.model, 'run.sqlite')) ? runOf(options.model) : undefined;
   const recipe = await recipeOf(options, source?.recipe);
-  const { samples = 8, temperature = 1, topP = 1 } = options;
+  const { samples = 8, temperature = 1, topP = 1, tools, onEvent } = options;
   const setting: SamplingSetting = { name: 'main', samples, temperature, topP };
-  const folder = resolve(options.out ?? join('runs', `eval-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`));
+  const folder = runFolder(options.out, 'eval');
   await resolveModel(recipe.model, { log });
   const wanted = options.problems ?? recipe.problems.evaluation;
   const problems = Array.isArray(wanted)
@@ -74,48 +70,37 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
         ...countOf(wanted as ProblemSource, options.count),
       })) as P[]);
 
-  const session = await Session.open({
-    recipe,
-    folder: source?.folder ?? folder,
-    ...(options.tools && { tools: options.tools }),
-    log,
-    warn: (line) => log(line, 'warning'),
-    signal,
-  });
-  let writer: RunWriter | undefined;
-  try {
-    writer = RunWriter.create(folder, {
+  return withRun(
+    {
       recipe,
-      model: { name: session.model.name, path: session.model.folder, source: session.model.source, weightsHash: session.model.hash },
-      versions: versions(session.engine.capabilities, recipe.engine.url === undefined),
-      seed: recipe.seed,
-      extra: { ...session.machine(), ...(source && { checkpoint: source.checkpoint ?? 'none' }) },
-    });
-    const ours = writer;
-    const [result] = await evaluatePolicy({
-      sampler: await samplerOf(session, source?.checkpoint, signal),
-      problems: session.fitting(problems, 'evaluation'),
-      settings: [setting],
-      rollout: session.rolloutSettings(),
-      grader: options.grader ?? mathGrader,
-      stage: 'base',
-      step: 0,
-      seed: deriveSeed(recipe.seed, 'evaluation'),
-      concurrency: 256,
-      lockstep: recipe.engine.deterministic,
-      sink: (event) => {
-        ours.sink(event);
-        options.onEvent?.(event);
-      },
+      folder,
+      ...(source && { sessionFolder: source.folder, extra: { checkpoint: source.checkpoint ?? 'none' } }),
+      ...(tools && { tools }),
+      log,
+      onEvent,
       signal,
-      ...(options.onProgress && { onProgress: options.onProgress }),
-    });
-    writeReport(folder);
-    return { folder, result: result! };
-  } finally {
-    writer?.close();
-    await session.close();
-  }
+      prepare: (session) => session.fitting(problems, 'evaluation'),
+    },
+    async ({ session, sink, input }) => {
+      const [result] = await evaluatePolicy({
+        sampler: await samplerOf(session, source?.checkpoint, signal),
+        problems: input,
+        settings: [setting],
+        rollout: session.rolloutSettings(),
+        grader: options.grader ?? mathGrader,
+        stage: 'base',
+        step: 0,
+        seed: deriveSeed(recipe.seed, 'evaluation'),
+        concurrency: 256,
+        lockstep: recipe.engine.deterministic,
+        sink,
+        signal,
+        ...(options.onProgress && { onProgress: options.onProgress }),
+      });
+      writeReport(folder);
+      return { folder, result: result! };
+    },
+  );
 }
 
 /** How many problems: a generator would be endless, a file is taken whole. */

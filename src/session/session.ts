@@ -2,6 +2,7 @@
  * What a run works with, opened together and closed together: model folder, engine, chat format, sandbox, tools. Restarts a dead embedded
  * engine when asked to. Does not train and does not evaluate.
  */
+import { rm } from 'node:fs/promises';
 import { availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ChatFormat } from '../chat/chatFormat.js';
@@ -106,6 +107,13 @@ export class Session {
 
   get checkpointFolder(): string {
     return join(this.#options.folder, 'checkpoints');
+  }
+
+  /** Removes what the embedded engine saved under a path; an engine elsewhere keeps its own. */
+  async removeCheckpoint(path: string): Promise<void> {
+    if (this.recipe.engine.url !== undefined) return;
+    const place = /^tinker:\/\/([\w-]+)\/(weights|sampler_weights)\/([\w.-]+)$/.exec(path);
+    if (place) await rm(join(this.checkpointFolder, place[1]!, place[2]!, place[3]!), { recursive: true, force: true });
   }
 
   /** Starts the embedded engine anew after its death; weights are those of the base model until a checkpoint is loaded. */

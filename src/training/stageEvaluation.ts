@@ -1,0 +1,62 @@
+/** The evaluations that a run makes of its own policy: before, between and after its stages. */
+import type { Stage } from '../domain/event.js';
+import type { Problem } from '../domain/problem.js';
+import type { Trainer } from '../engine/trainer.js';
+import { evaluatePolicy, type SamplingSetting } from '../evaluation/evaluate.js';
+import { deriveSeed } from '../random.js';
+import type { Recipe } from '../recipe/schema.js';
+import { openRun } from '../runs/reader.js';
+import type { RunParts } from './trainingRun.js';
+
+/** Rollouts of an evaluation in flight at once: enough to fill a batch, few enough for the caches. */
+const CONCURRENCY = 192;
+
+/**
+ * The policy as it is now on the held-out problems. What the run's record has already is not measured again.
+ *
+ * @param step steps of the stage that were made before
+ * @param extra whether the recipe's further samplings are measured too
+ */
+export async function evaluateStage<P extends Problem>(
+  parts: RunParts<P>,
+  trainer: Trainer,
+  { stage, step, extra }: { readonly stage: Stage; readonly step: number; readonly extra: boolean },
+): Promise<void> {
+  const { recipe, session, data, grader, sink, signal, options, writer } = parts;
+  if (data.evaluation.length === 0) return;
+  if (stage === 'base') sink({ kind: 'stageStarted', stage: 'base', steps: 0 });
+  const started = performance.now();
+  const known = openRun(writer.folder);
+  const settings = samplingSettings(recipe, extra).filter(
+    ({ name }) => !known.evaluations().some((row) => row.stage === stage && row.step === step && row.name === name),
+  );
+  known.close();
+  await evaluatePolicy({
+    sampler: await trainer.publish(signal),
+    problems: data.evaluation,
+    settings,
+    rollout: session.rolloutSettings(),
+    grader,
+    stage,
+    step,
+    seed: deriveSeed(recipe.seed, 'evaluation'),
+    concurrency: recipe.rl === undefined || recipe.rl.concurrency === 'auto' ? CONCURRENCY : recipe.rl.concurrency,
+    lockstep: recipe.engine.deterministic,
+    sink,
+    signal,
+    onProgress: (done, all) => options.onProgress?.('evaluation', done, all),
+  });
+  if (stage === 'base') sink({ kind: 'stageEnded', stage: 'base', seconds: (performance.now() - started) / 1000 });
+}
+
+/** The main sampling of the recipe, and the extra ones of its tables with one rollout a problem each. */
+function samplingSettings(recipe: Recipe, extra: boolean): SamplingSetting[] {
+  const { samples, temperature, topP } = recipe.evaluation;
+  const main: SamplingSetting = { name: 'main', samples, temperature, topP };
+  if (!extra) return [main];
+  const known: Record<(typeof recipe.evaluation.extra)[number], SamplingSetting> = {
+    topP06: { name: 'topP06', samples: 1, temperature: 1, topP: 0.6 },
+    greedy: { name: 'greedy', samples: 1, temperature: 0, topP: 1 },
+  };
+  return [main, ...recipe.evaluation.extra.map((name) => known[name])];
+}

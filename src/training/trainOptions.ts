@@ -1,0 +1,119 @@
+/**
+ * What `train` is asked for, and what follows from it before anything is started: the recipe, the problems, the grader and the reward.
+ */
+import type { EventSink } from '../domain/event.js';
+import type { Problem } from '../domain/problem.js';
+import { loadProblems } from '../problems/load.js';
+import { deriveSeed } from '../random.js';
+import { loadRecipe, recipeDiff, resolveRecipe } from '../recipe/load.js';
+import type { Recipe, RecipeInput } from '../recipe/schema.js';
+import type { Grader } from '../reward/grader.js';
+import { mathGrader } from '../reward/mathGrader.js';
+import { paperReward } from '../reward/paperReward.js';
+import { type RewardFunction, type Scoring, toReward } from '../reward/rewardFunction.js';
+import { openRun } from '../runs/reader.js';
+import type { Session } from '../session/session.js';
+import type { Log } from '../session/withRun.js';
+import type { AnyTool } from '../tools/callTool.js';
+import { UserError } from '../userError.js';
+
+export interface TrainOptions<P extends Problem = Problem> {
+  /** A packaged name, a YAML file, or the recipe itself. */
+  readonly recipe: string | RecipeInput;
+  /** Assignments over the recipe, for example `rl.steps=20`. */
+  readonly set?: readonly string[];
+  /** The run's folder; default `runs/<name>-<time>`. */
+  readonly out?: string;
+  /** Go on with the run in `out`. */
+  readonly resume?: boolean;
+  /** Go on although the recipe changed since. */
+  readonly acceptChanges?: boolean;
+  /** In place of the recipe's problems. */
+  readonly problems?: { readonly train: readonly P[]; readonly evaluation?: readonly P[] };
+  /** In place of the tools that the recipe names; add `code_interpreter` to the recipe to keep it. */
+  readonly tools?: readonly AnyTool[];
+  /** In place of the paper's reward. */
+  readonly reward?: RewardFunction<P>;
+  /** In place of the grader of boxed answers. */
+  readonly grader?: Grader<P>;
+  readonly onEvent?: EventSink;
+  /** Lines for a person: set-up, deviations, warnings. */
+  readonly log?: Log;
+  /** How far the present work is: rollouts of a step, of an evaluation. */
+  readonly onProgress?: (what: string, done: number, all: number) => void;
+  /** Told where the run is kept, as soon as that is settled. */
+  readonly onFolder?: (folder: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface TrainingData<P extends Problem> {
+  readonly train: readonly P[];
+  readonly evaluation: readonly P[];
+}
+
+/** Held-out problems of a generator are the same in every run. */
+const EVALUATION_SEED = 0;
+
+export async function recipeOf<P extends Problem>(options: TrainOptions<P>): Promise<Recipe> {
+  const { recipe, set = [] } = options;
+  if (typeof recipe === 'string') return (await loadRecipe(recipe, { set })).recipe;
+  if (set.length > 0) throw new UserError('`set` goes with a recipe by name or file', 'Write the values into the recipe object.');
+  return resolveRecipe(recipe);
+}
+
+/** @throws UserError where the run of a folder has another recipe and that is not accepted */
+export function refuseChanges(folder: string, recipe: Recipe, accept: boolean, log: Log): void {
+  const run = openRun(folder);
+  const changes = recipeDiff(run.info.recipe, recipe);
+  run.close();
+  if (changes.length === 0) return;
+  const lines = changes.map(({ path, was, is }) => `  ${path}: ${JSON.stringify(was)} -> ${JSON.stringify(is)}`).join('\n');
+  if (!accept)
+    throw new UserError(
+      `the recipe differs from that of the run in ${folder}:\n${lines}`,
+      'Take the changes back, or go on with them by --accept-changes.',
+    );
+  log(`going on with a changed recipe:\n${lines}`, 'warning');
+}
+
+/** Evaluations count a rollout as right where its grader says so; with a reward function alone, where the reward is above 0. */
+export function graderOf<P extends Problem>(options: Pick<TrainOptions<P>, 'grader' | 'reward'>): Grader<P> {
+  const { grader, reward } = options;
+  if (grader || !reward) return grader ?? mathGrader;
+  return async (trajectory, context) => {
+    const { total } = toReward(await reward(trajectory, context));
+    return { kind: 'graded', correct: total > 0, score: Math.min(1, Math.max(0, total)), reason: total > 0 ? 'match' : 'mismatch' };
+  };
+}
+
+export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Scoring<P> {
+  if (options.reward) return { reward: options.reward };
+  const rules = recipe.rl?.reward;
+  const reward = paperReward({
+    tool: rules ? { perCall: rules.toolBonus.perCall, cap: rules.toolBonus.max } : false,
+    ...(rules?.overlong && { overlong: { maxTokens: rules.overlong.maxTokens, bufferTokens: rules.overlong.cacheTokens } }),
+    reference: rules?.reference ?? false,
+  });
+  return { grader: options.grader ?? mathGrader, reward };
+}
+
+/** The problems of a run, before anything is started: a bad file is told at once. */
+export async function loadData<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Promise<TrainingData<P>> {
+  const { problems } = options;
+  const perRun = recipe.rl ? recipe.rl.steps * recipe.rl.groupsPerStep : 1;
+  const trained = async (): Promise<readonly P[]> =>
+    problems?.train ??
+    ((await loadProblems(recipe.problems.train, { split: 'train', seed: deriveSeed(recipe.seed, 'train'), count: perRun })) as P[]);
+  return {
+    train: recipe.stages.includes('rl') ? await trained() : [],
+    evaluation: problems
+      ? (problems.evaluation ?? [])
+      : ((await loadProblems(recipe.problems.evaluation, { split: 'evaluation', seed: EVALUATION_SEED })) as P[]),
+  };
+}
+
+/** Leaves out what is too long for the recipe's prompts. */
+export const fitting = <P extends Problem>({ train, evaluation }: TrainingData<P>, session: Session): TrainingData<P> => ({
+  train: train.length > 0 ? session.fitting(train, 'training') : [],
+  evaluation: evaluation.length > 0 ? session.fitting(evaluation, 'evaluation') : [],
+});
