@@ -1,14 +1,17 @@
 /**
- * `npm run bench [engine|rollouts|sandbox]`: what this machine does, as ratios within one run. Prints a table; changes nothing. Run it
- * alone: another heavy job falsifies it.
+ * `npm run bench [engine|rollouts|sandbox|grade]`: what this machine does, as ratios within one run. Prints a table; changes nothing. Run
+ * it alone: another heavy job falsifies it. `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every pair
+ * on which graders differ, as JSON Lines.
  */
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { table } from '../cli/tables.js';
 import { engineFolder } from '../setup/paths.js';
 import { ensurePythonEnv } from '../setup/pythonEnv.js';
 import { resolveModel } from '../setup/weights.js';
+import { benchmarkGrade, mathVerifyPython } from './grade.js';
 import { benchmarkRollouts } from './rollouts.js';
 import { benchmarkSandbox } from './sandbox.js';
 
@@ -86,15 +89,49 @@ async function sandbox(): Promise<Row[]> {
   ];
 }
 
-const PARTS = { engine, rollouts, sandbox };
-
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !(name in PARTS));
-if (unknown.length > 0) {
-  console.error(`error: no benchmark ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
-  process.exit(2);
+async function grade(): Promise<Row[]> {
+  const python = mathVerifyPython(options.python);
+  if (python === undefined) log('grade: no Python with Math-Verify (docs/grading.md says how to make one); our side alone');
+  const { pairs, ours, slowestHostile, mathVerify, verdicts } = await benchmarkGrade(python);
+  if (options.list) {
+    for (const one of verdicts) if (one.mathVerify !== undefined && one.mathVerify !== one.ours) console.log(JSON.stringify(one));
+  }
+  const wrong = (side: 'ours' | 'mathVerify', said: boolean): number =>
+    verdicts.filter((one) => one[side] === said && one.truth !== said).length;
+  const row = (what: string, mine: string, theirs: string, ratio = ''): Row => [
+    what,
+    mine,
+    mathVerify ? `Math-Verify ${mathVerify.version} ${theirs}` : '–',
+    mathVerify ? ratio : '',
+  ];
+  const ratio = mathVerify ? `${rounded(ours.pairsPerSecond / mathVerify.pairsPerSecond)}x` : '';
+  const milliseconds = (value: number | undefined): string => (value === undefined ? '–' : `${rounded(value)} ms`);
+  return [
+    row(`${pairs} pairs of mathematics: pairs a second`, rounded(ours.pairsPerSecond), rounded(mathVerify?.pairsPerSecond ?? 0), ratio),
+    row('  median of a pair', milliseconds(ours.median), milliseconds(mathVerify?.median)),
+    row('  99th percentile of a pair', milliseconds(ours.p99), milliseconds(mathVerify?.p99)),
+    row('  wrong answers seen as right', `${wrong('ours', true)}`, `${wrong('mathVerify', true)}`),
+    row('  right answers not seen', `${wrong('ours', false)}`, `${wrong('mathVerify', false)}`),
+    ['  slowest hostile pair', milliseconds(slowestHostile), '–', ''],
+  ];
 }
+
+const PARTS = { engine, rollouts, sandbox, grade };
+
+const { values: options, positionals: asked } = readArguments();
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`);
 const rows: Row[] = [];
 for (const [name, part] of Object.entries(PARTS)) if (asked.length === 0 || asked.includes(name)) rows.push(...(await part()));
 console.log(table([['', 'toolwise', 'beside', 'ratio'], ...rows]));
+
+function readArguments() {
+  try {
+    const read = parseArgs({ allowPositionals: true, options: { python: { type: 'string' }, list: { type: 'boolean', default: false } } });
+    const unknown = read.positionals.filter((name) => !(name in PARTS));
+    if (unknown.length === 0) return read;
+    console.error(`error: no benchmark ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+  }
+  process.exit(2);
+}
