@@ -47,8 +47,6 @@ interface MathPair {
   readonly equal: boolean;
 }
 
-const MIN_SECONDS = 3;
-
 /** `--python`, else `TOOLWISE_MATH_VERIFY`, else the environment `math-verify` in the folder that set-up writes to. */
 export function mathVerifyPython(given: string | undefined, env: NodeJS.ProcessEnv = process.env): string | undefined {
   const named = given ?? env.TOOLWISE_MATH_VERIFY;
@@ -57,12 +55,12 @@ export function mathVerifyPython(given: string | undefined, env: NodeJS.ProcessE
   return existsSync(own) ? own : undefined;
 }
 
-export async function benchmarkGrade(python: string | undefined): Promise<GradeBenchmark> {
+export async function benchmarkGrade(python: string | undefined, seconds = 3): Promise<GradeBenchmark> {
   const all = mathPairs();
   const pairs = all.filter(({ id }) => !id.includes('-hostile-'));
   const hostile = all.filter(({ id }) => id.includes('-hostile-'));
   const found = pairs.map(graded);
-  const ours = rateOf(timed(pairs));
+  const ours = rateOf(timed(pairs, seconds));
   const slowestHostile = Math.max(...timed(hostile, 0));
   const theirs = python === undefined ? undefined : await mathVerify(python, pairs);
   return {
@@ -89,7 +87,7 @@ function mathPairs(): MathPair[] {
 const graded = ({ response, gold }: MathPair): boolean => gradeAnswer(extractAnswer(response).answer, gold).correct;
 
 /** Milliseconds of every call, after one round that is not counted. */
-function timed(pairs: readonly MathPair[], seconds = MIN_SECONDS): number[] {
+function timed(pairs: readonly MathPair[], seconds: number): number[] {
   for (const pair of pairs) graded(pair);
   const milliseconds: number[] = [];
   const started = performance.now();
