@@ -26,7 +26,7 @@ export async function findBubblewrap(): Promise<Bubblewrap> {
 }
 
 const codeFolder = '/toolwise';
-const firstDescriptor = 4;
+const firstDescriptor = 5;
 const tmpBytes = 64 * 2 ** 20;
 const shmBytes = 16 * 2 ** 20;
 

@@ -1,6 +1,6 @@
 /**
- * One running supervisor (`python/supervisor.py`) and the talk with it: JSON lines to its standard input, answers on descriptor 3. Runs
- * one request at a time. Does not choose how the process is isolated (its maker passes the command) and does not queue: see `workerPool.ts`.
+ * One running supervisor (`python/supervisor.py`) and the talk with it: JSON lines to its standard input, answers on descriptor 3, and
+ * what no program may see on descriptor 4. Runs one request at a time. Does not choose how the process is isolated (its maker passes the command) and does not queue: see `workerPool.ts`.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface WorkerCommand {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Files handed over as open descriptors 4, 5, ... so that a process without rights to their folder can read them. */
+  /** Files handed over as open descriptors 5, 6, ... so that a process without rights to their folder can read them. */
   readonly openFiles: readonly string[];
   readonly cwd: string;
 }
@@ -21,7 +21,7 @@ export interface WorkerCommand {
 /** What came of a request: a result, or that the worker was lost, before or after the program had begun. */
 export type WorkerOutcome = CodeResult | { readonly kind: 'lost'; readonly started: boolean; readonly error: string };
 
-export const pythonSources = ['supervisor.py', 'program.py', 'seccomp.py'] as const;
+export const pythonSources = ['supervisor.py', 'program.py', 'seccomp.py', 'judge.py', 'plain_data.py'] as const;
 
 export const pythonSourcePath = (name: string): string => fileURLToPath(new URL(`python/${name}`, import.meta.url));
 
@@ -32,6 +32,7 @@ const graceSeconds = 30;
 type Message =
   | { kind: 'ready'; python: string; notes: string[] }
   | { kind: 'started'; id: number }
+  | { kind: 'progress'; id: number }
   | { kind: 'infra'; id: number; error: string }
   | {
       kind: 'ran';
@@ -40,6 +41,8 @@ type Message =
       exitCode: number;
       stdout: string;
       stderr: string;
+      doesNotCompile?: boolean;
+      report?: string;
       seconds: number;
     };
 
@@ -47,6 +50,7 @@ interface Pending {
   readonly id: number;
   started: boolean;
   readonly resolve: (outcome: WorkerOutcome) => void;
+  readonly alive: () => void;
 }
 
 export class PythonWorker {
@@ -61,7 +65,7 @@ export class PythonWorker {
 
   private constructor(command: WorkerCommand) {
     const descriptors = command.openFiles.map((path) => openSync(path, 'r'));
-    const stdio: StdioOptions = ['pipe', 'ignore', 'pipe', 'pipe', ...descriptors];
+    const stdio: StdioOptions = ['pipe', 'ignore', 'pipe', 'pipe', 'pipe', ...descriptors];
     try {
       this.#child = spawn(command.file, command.args, { cwd: command.cwd, env: command.env, stdio });
     } finally {
@@ -86,13 +90,12 @@ export class PythonWorker {
       this.#child.once('error', (error) => lose(`cannot start ${command.file}: ${error.message}`));
       this.#child.once('exit', () => {
         // Should something outlive it with our pipes in hand, we do not wait for that.
-        const streams = [this.#child.stderr, this.#child.stdio[3] as Readable];
+        const streams = [this.#child.stderr, this.#child.stdio[3], this.#child.stdio[4]];
         setTimeout(() => streams.forEach((stream) => void stream?.destroy()), 500).unref();
       });
       this.#child.once('close', (code, signal) => lose(`the sandbox process ended (${signal ?? `status ${code}`})${this.#said()}`));
     });
-    const input = this.#child.stdin as Writable;
-    input.on('error', () => {}); // a broken pipe shows as `close`
+    for (const pipe of [this.#child.stdin, this.#child.stdio[4]]) pipe?.on('error', () => {}); // a broken pipe shows as `close`
     const diagnostics = this.#child.stderr as Readable;
     diagnostics.setEncoding('utf8').on('data', (text: string) => {
       this.#diagnostics = (this.#diagnostics + text).slice(-2000);
@@ -136,12 +139,12 @@ export class PythonWorker {
     if (this.#dead !== undefined) return { kind: 'lost', started: false, error: this.#dead };
     const id = ++this.#lastId;
     const cancel = () => this.#write({ kind: 'cancel', id });
-    const watchdog = setTimeout(() => this.kill('the sandbox stopped answering'), (request.timeoutSeconds + graceSeconds) * 1000);
+    const silence = (request.timeoutSeconds + graceSeconds) * 1000;
+    const watchdog = setTimeout(() => this.kill('the sandbox stopped answering'), silence);
     try {
       const outcome = await new Promise<WorkerOutcome>((resolve) => {
-        this.#pending = { id, started: false, resolve };
-        const { code, stdin, timeoutSeconds, memoryMb, echoLast = false } = request;
-        this.#write({ kind: 'run', id, code, stdin: stdin ?? '', timeoutSeconds, memoryMb, echoLast, outputBytes });
+        this.#pending = { id, started: false, resolve, alive: () => watchdog.refresh() };
+        this.#send(id, request, request.outputBytes ?? outputBytes);
         if (signal?.aborted) cancel();
         else signal?.addEventListener('abort', cancel, { once: true });
       });
@@ -171,6 +174,19 @@ export class PythonWorker {
     return this.#child.pid;
   }
 
+  #send(id: number, request: CodeRequest, outputBytes: number): void {
+    const { code, stdin = '', timeoutSeconds, memoryMb, echoLast = false, recursionLimit, task } = request;
+    const message = { kind: 'run', id, code, stdin, timeoutSeconds, memoryMb, echoLast, recursionLimit, outputBytes };
+    if (task?.kind !== 'check') {
+      this.#write({ ...message, task });
+      return;
+    }
+    const { tests, ...open } = task;
+    const secret = Buffer.from(tests);
+    this.#write({ ...message, task: { ...open, secretBytes: secret.length } });
+    (this.#child.stdio[4] as Writable).write(secret);
+  }
+
   #write(message: object): void {
     (this.#child.stdin as Writable).write(`${JSON.stringify(message)}\n`);
   }
@@ -178,16 +194,14 @@ export class PythonWorker {
   #receive(message: Exclude<Message, { kind: 'ready' }>): void {
     const pending = this.#pending;
     if (pending === undefined || pending.id !== message.id) return;
-    if (message.kind === 'started') {
+    if (message.kind === 'started' || message.kind === 'progress') {
       pending.started = true;
+      pending.alive();
       return;
     }
     this.#pending = undefined;
-    if (message.kind === 'infra') pending.resolve({ kind: 'infra', error: message.error });
-    else {
-      const { ending, exitCode, stdout, stderr, seconds } = message;
-      pending.resolve({ kind: 'ran', ending, exitCode, stdout, stderr, seconds, queuedSeconds: 0 });
-    }
+    const { id: _, ...result } = message;
+    pending.resolve(result.kind === 'infra' ? result : { ...result, queuedSeconds: 0 });
   }
 
   #said(): string {

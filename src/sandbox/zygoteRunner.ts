@@ -47,6 +47,8 @@ function poolOf(options: RunnerOptions, bwrap: Bubblewrap, python: Python, first
 
 const namesLibrary = new RegExp(`\\b(?:${preloadedModules.join('|')})\\b`);
 
+const sourceOf = ({ code, task }: CodeRequest): string => (task?.kind === 'check' ? [task.prefix, code, task.tests].join('\n') : code);
+
 class ZygoteRunner implements OpenedRunner {
   readonly name = 'bubblewrap';
   #loaded: WorkerPool | undefined;
@@ -59,7 +61,7 @@ class ZygoteRunner implements OpenedRunner {
   ) {}
 
   run(request: CodeRequest, signal?: AbortSignal): Promise<CodeResult> {
-    if (this.#closed || !namesLibrary.test(request.code)) return this.bare.run(request, signal);
+    if (this.#closed || !namesLibrary.test(sourceOf(request))) return this.bare.run(request, signal);
     this.#loaded ??= this.openLoaded();
     return this.#loaded.run(request, signal);
   }

@@ -20,6 +20,8 @@ PROCESSES = 64
 OPEN_FILES = 128
 # A longer traceback is cut in the middle.
 TRACEBACK_HEAD, TRACEBACK_TAIL = 6, 12
+# Of a deeper one only the end is looked at.
+DEEPEST_TRACEBACK = 2000
 
 
 def limit(address_space, cpu_seconds, processes):
@@ -39,6 +41,16 @@ def limit(address_space, cpu_seconds, processes):
             resource.setrlimit(number, (value, value))
         except (ValueError, OSError):
             pass  # macOS refuses some of these; they are not promised there
+
+
+def deepen(recursion_limit, stack_bytes):
+    """Room for deep recursion. The main thread's stack grows on demand, so that this costs nothing by itself."""
+    sys.setrecursionlimit(recursion_limit)
+    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    try:
+        resource.setrlimit(resource.RLIMIT_STACK, (stack_bytes if hard == resource.RLIM_INFINITY else min(stack_bytes, hard), hard))
+    except (ValueError, OSError):
+        pass
 
 
 def reseed():
@@ -76,6 +88,12 @@ def report(error, own_files, ran):
     if sys.excepthook is not sys.__excepthook__:
         sys.excepthook(type(error), error, trace)
         return
+    depth, here = 0, trace
+    while here is not None:
+        depth, here = depth + 1, here.tb_next
+    for _ in range(depth - DEEPEST_TRACEBACK):
+        trace = trace.tb_next
+    error.__traceback__ = trace
     pieces = list(traceback.TracebackException(type(error), error, trace).format())
     if len(pieces) > TRACEBACK_HEAD + TRACEBACK_TAIL:
         left_out = len(pieces) - TRACEBACK_HEAD - TRACEBACK_TAIL
@@ -92,8 +110,11 @@ def _exit_code(error):
     return 1
 
 
-def run(code, echo_last, note_memory_error):
-    """Runs the program and ends this process with its exit status. `note_memory_error` is called when it died of a MemoryError."""
+def run(code, echo_last, note_memory_error, note_syntax_error):
+    """
+    Runs the program and ends this process with its exit status. `note_memory_error` is called when it died of a MemoryError,
+    `note_syntax_error` when it is no program.
+    """
     own_files = {__file__, run.__code__.co_filename}
     main = types.ModuleType('__main__')
     main.__builtins__ = builtins
@@ -118,7 +139,9 @@ def run(code, echo_last, note_memory_error):
         exit_code = _exit_code(error)
     except BaseException as error:
         exit_code = 130 if isinstance(error, KeyboardInterrupt) else 1
-        if started and isinstance(error, MemoryError):
+        if not started:
+            note_syntax_error()
+        elif isinstance(error, MemoryError):
             note_memory_error()
             main.__dict__.clear()
             gc.collect()

@@ -6,8 +6,9 @@ Runs programs for the TypeScript side, one at a time, each in a forked child, an
 `namespaces`: inside bubblewrap, for many programs; each gets namespaces, mounts and a process tree of its own (the zygote).
 `fork`: process 1 of a bubblewrap that was started for one program. `plain`: no isolation at all.
 
-Requests come as JSON lines on descriptor 0, answers leave as JSON lines on descriptor 3; a program inherits neither. End of input ends
-the supervisor and whatever runs. Does not decide what a result means, and never runs a program twice.
+Requests come as JSON lines on descriptor 0, answers leave as JSON lines on descriptor 3; a program inherits neither. What no program may
+see (the tests of a `check`) comes on descriptor 4 and passes through a buffer that is wiped, so that no later fork finds it in its memory.
+End of input ends the supervisor and whatever runs. Does not decide what a result means, and never runs a program twice.
 
 Memory: each process has an address space limit, and the resident memory of all together is looked at every 20 ms. Between two looks they
 can overshoot; there is no cgroup.
@@ -21,20 +22,25 @@ import os
 import platform
 import select
 import signal
+import socket
 import sys
 import time
 
+import judge
 import program
 import seccomp
 
 CLONE_FLAGS = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000  # mount, uts, ipc, user, pid, net
 CLONE_NUMBER = {'x86_64': 56, 'aarch64': 220}
+CLONE_NEWPID = 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
 TMP_BYTES, SHM_BYTES = 64 << 20, 16 << 20
 # Where a program's descriptors stand between fork and start: its status pipe, and the pipe that tells when its tree is gone.
 STATUS, ALIVE = 3, 4
+RESERVED_FOR_RUN = 5  # descriptors of a plain program; a task has two more: judge.REPORT and judge.SECRET
 RESERVED = 16
+DAY = 86400
 SETUP_SECONDS = 20
 MEMORY_PERIOD, LONGEST_PERIOD = 0.02, 0.2
 PAGE = os.sysconf('SC_PAGE_SIZE')
@@ -157,6 +163,8 @@ class Supervisor:
 
     def reserve_descriptors(self):
         self.replies = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, RESERVED)
+        self.secrets = fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, RESERVED)
+        self.passage = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.null = os.open('/dev/null', os.O_RDWR | os.O_CLOEXEC)
         while self.null < RESERVED:
             self.null = fcntl.fcntl(self.null, fcntl.F_DUPFD_CLOEXEC, RESERVED)
@@ -171,7 +179,7 @@ class Supervisor:
                 self.notes.append('%s not loaded: %s' % (name, error))
         if 'sympy' in sys.modules:
             warm_up(sys.modules['sympy'])
-        for name in ('program', 'seccomp'):
+        for name in ('judge', 'plain_data', 'program', 'seccomp'):
             sys.modules.pop(name, None)
         own_folder = os.path.dirname(os.path.abspath(__file__))
         sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != own_folder]
@@ -220,35 +228,59 @@ class Supervisor:
 
     def handle(self, request):
         self.page[0] = 0
+        task, limit = request.get('task'), request['outputBytes']
         out, out_end = os.pipe()
         err, err_end = os.pipe()
         status, status_end = os.pipe()
         alive, alive_end = os.pipe()
+        report, report_end = os.pipe() if task else (None, self.null)
         given = self.standard_input(request.get('stdin'))
+        hidden = self.pass_secret(task['secretBytes']) if task and task['kind'] == 'check' else self.null
         try:
-            ends = (given, out_end, err_end, status_end, alive_end)
+            ends = (given, out_end, err_end, status_end, alive_end, report_end, hidden)
             pid = self.start(request, ends)
             for descriptor in ends:
                 if descriptor != self.null:
                     os.close(descriptor)
-            return self.watch(request, pid, Output(out, request['outputBytes']), Output(err, request['outputBytes']), status, alive)
+            told = Output(report, limit) if task else None
+            return self.watch(request, pid, Output(out, limit), Output(err, limit), told, status, alive)
         except OSError as error:
             return {'kind': 'infra', 'id': request['id'], 'error': 'cannot start a program: %s' % error}
         finally:
             self.buried.clear()
-            for descriptor in (out, err, status, alive):
-                os.close(descriptor)
+            for descriptor in (out, err, status, alive, report):
+                if descriptor is not None:
+                    os.close(descriptor)
+
+    def pass_secret(self, size):
+        """From descriptor to descriptor, through memory that is wiped: nothing forked from this process will hold it."""
+        descriptor = self.anonymous_file()
+        buffer = memoryview(self.passage)
+        left = size
+        while left:
+            count = os.readv(self.secrets, [buffer[:min(left, len(buffer))]])
+            if count == 0:
+                self.end()
+            written = 0
+            while written < count:
+                written += os.write(descriptor, buffer[written:count])
+            buffer[:count] = bytes(count)
+            left -= count
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return descriptor
+
+    def anonymous_file(self):
+        if hasattr(os, 'memfd_create'):
+            return os.memfd_create('input')
+        import tempfile
+        with tempfile.TemporaryFile() as file:
+            return os.dup(file.fileno())
 
     def standard_input(self, text):
         if not text:
             return self.null
         data = text.encode('utf-8', 'surrogatepass')
-        if hasattr(os, 'memfd_create'):
-            descriptor = os.memfd_create('stdin')
-        else:
-            import tempfile
-            with tempfile.TemporaryFile() as file:
-                descriptor = os.dup(file.fileno())
+        descriptor = self.anonymous_file()
         while data:
             data = data[os.write(descriptor, data):]
         os.lseek(descriptor, 0, os.SEEK_SET)
@@ -265,22 +297,32 @@ class Supervisor:
         if pid:
             return pid
         try:
+            task = request.get('task')
+            two_sides = bool(task) and task['kind'] == 'check'
+            if task:
+                os.dup2(self.null, ends[1])  # what a task prints is nobody's business
             for target, descriptor in enumerate(ends):
-                os.dup2(descriptor, target, inheritable=False)
-            os.closerange(ALIVE + 1, 1024)
+                if target < RESERVED_FOR_RUN or task:
+                    os.dup2(descriptor, target, inheritable=False)
+            os.closerange(len(ends) if task else RESERVED_FOR_RUN, 1024)
             if self.mode == 'namespaces':
                 self.enter_namespaces()
+                if not two_sides:
+                    self.close_doors()
                 child = os.fork()
                 if child:
+                    if two_sides:
+                        self.close_doors()
                     self.be_init(child)
             elif self.mode == 'fork':
-                self.harden()
-            if self.mode != 'plain':
-                # Its keeper is closed to it; it must stay open to its keeper, who tells shared memory from memory of its own.
-                self.libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+                if not two_sides:
+                    self.harden()
             os.close(ALIVE)
             os.setsid()
-            self.begin(request)
+            if two_sides:
+                self.begin_tests(request)
+            else:
+                self.begin(request)
         except BaseException as error:
             os.write(STATUS, ('%s: %s' % (type(error).__name__, error)).encode())
         os._exit(70)
@@ -304,8 +346,15 @@ class Supervisor:
         if mount(b'proc', b'/proc', b'proc', flags | MS_NOEXEC, None) != 0:
             self.check(mount(b'tmpfs', b'/proc', b'tmpfs', flags | MS_NOEXEC | MS_RDONLY, b'size=4k'), '/proc')
         os.chdir('/tmp')
+
+    def close_doors(self):
         self.harden()
-        self.libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        self.hide()
+
+    def hide(self):
+        """Its memory and descriptors are closed to other processes of the same user."""
+        if sys.platform == 'linux':
+            self.libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
     def harden(self):
         for capability in range(64):
@@ -318,8 +367,11 @@ class Supervisor:
 
     def be_init(self, child):
         """Buries the dead of the namespace; when the program itself has ended, the kernel kills whatever it left behind."""
-        for descriptor in (0, 1, 2, STATUS):
-            os.close(descriptor)
+        os.closerange(0, ALIVE)
+        os.closerange(ALIVE + 1, RESERVED)
+        self.reap(child)
+
+    def reap(self, child):
         while True:
             try:
                 pid, status = os.wait()
@@ -329,25 +381,93 @@ class Supervisor:
                 os._exit(exit_code(status))
 
     def begin(self, request):
-        space = None if self.base_address_space is None else self.base_address_space + (int(request['memoryMb']) << 20)
-        program.limit(space, int(request['timeoutSeconds'] * (os.cpu_count() or 1)) + 10, self.limits_processes)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.prepare_program(request)
+        os.write(STATUS, b'+')
+        os.close(STATUS)
+        task = request.get('task')
+        if task:
+            os.close(judge.SECRET)
+            judge.call(request['code'], task['functionName'], task['arguments'], self.note_memory_error)
+        program.run(request['code'], request['echoLast'], self.note_memory_error, self.note_syntax_error)
+
+    def prepare_program(self, request):
+        """Just before a program's own code."""
+        if self.mode != 'plain':
+            # Its keeper is closed to it; it must stay open to its keeper, who tells shared memory from memory of its own.
+            self.libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
+        self.limit(request)
+        if request.get('recursionLimit'):
+            program.deepen(request['recursionLimit'], int(request['memoryMb']) << 20)
         gc.enable()
         program.reseed()
         program.open_standard_streams()
+
+    def limit(self, request):
+        space = None if self.base_address_space is None else self.base_address_space + (int(request['memoryMb']) << 20)
+        cpu_seconds = int(request['timeoutSeconds'] * (os.cpu_count() or 1)) + 10
+        if (request.get('task') or {}).get('kind') == 'check':
+            cpu_seconds = DAY  # the time limit is one of each case; it is watched from outside
+        program.limit(space, cpu_seconds, self.limits_processes)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def begin_tests(self, request):
+        """Makes a second process for the program; this one keeps the tests, and nothing of the program's ever runs in it."""
+        ours, theirs = socket.socketpair()
+        task = request['task']
+        self.hide()
+        pid = self.fork_apart()
+        if pid == 0:
+            ours.close()
+            for descriptor in (STATUS, judge.REPORT, judge.SECRET):
+                os.close(descriptor)
+            try:
+                if self.mode != 'plain':
+                    self.harden()
+                if self.mode == 'namespaces':
+                    # Process 1 of its own process namespace, in which the tests do not exist.
+                    child = os.fork()
+                    if child:
+                        theirs.close()
+                        self.reap(child)
+                os.setsid()
+                self.prepare_program(request)
+                judge.serve(theirs, request['code'], task['prefix'], task['entryPoint'])
+            finally:
+                os._exit(70)
+        theirs.close()
+        if self.mode != 'plain':
+            self.harden()
+            self.hide()
+        null = os.open('/dev/null', os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        self.limit(request)
+        gc.enable()
+        program.reseed()
         os.write(STATUS, b'+')
         os.close(STATUS)
-        program.run(request['code'], request['echoLast'], self.note_memory_error)
+        judge.check(ours, task)
+
+    def fork_apart(self):
+        if self.mode != 'namespaces':
+            return os.fork()
+        pid = self.libc.syscall(CLONE_NUMBER[self.machine], CLONE_NEWPID | signal.SIGCHLD, 0, 0, 0, 0)
+        if pid < 0:
+            raise OSError(ctypes.get_errno(), 'clone: ' + os.strerror(ctypes.get_errno()))
+        return pid
 
     def note_memory_error(self):
         self.page[0] = 1
 
-    def watch(self, request, pid, out, err, status, alive):
+    def note_syntax_error(self):
+        self.page[0] = 2
+
+    def watch(self, request, pid, out, err, told, status, alive):
         """Until the program and all it started are gone. Reads the program's streams, its time and its memory."""
         poller = select.poll()
-        streams = {out.descriptor: out, err.descriptor: err}
+        streams = {stream.descriptor: stream for stream in (out, err, told) if stream}
         gone = alive if self.mode == 'namespaces' else self.open_pid(pid)
-        for descriptor in (out.descriptor, err.descriptor, status, gone, 0):
+        for descriptor in (*streams, status, gone, 0):
             if descriptor is not None:
                 poller.register(descriptor, select.POLLIN)
         limit = int(request['memoryMb']) << 20
@@ -378,6 +498,9 @@ class Supervisor:
                         poller.unregister(descriptor)
                     elif streams[descriptor].full:
                         ending = ending or 'outputLimit'
+                    elif streams[descriptor] is told and request['task']['kind'] == 'check':
+                        deadline = time.monotonic() + request['timeoutSeconds']
+                        self.send({'kind': 'progress', 'id': request['id']})
             if gone is None:
                 self.bury()
                 running = pid not in self.buried
@@ -405,9 +528,9 @@ class Supervisor:
             reason = 'not set up after %d s' % SETUP_SECONDS if ending == 'setup' else setup_error.decode('utf-8', 'replace') or 'ended with status %d' % exit_status
             return {'kind': 'infra', 'id': request['id'], 'error': 'the sandbox could not be set up: %s' % reason}
         if ending is None:
-            full = out.full or err.full
-            ending = 'outputLimit' if full else 'memoryLimit' if self.page[0] else 'finished'
-        return {
+            full = any(stream.full for stream in streams.values())
+            ending = 'outputLimit' if full else 'memoryLimit' if self.page[0] == 1 else 'finished'
+        answer = {
             'kind': 'ran',
             'id': request['id'],
             'ending': ending,
@@ -416,6 +539,11 @@ class Supervisor:
             'stderr': err.text(),
             'seconds': ended - started,
         }
+        if self.page[0] == 2:
+            answer['doesNotCompile'] = True
+        if told:
+            answer['report'] = told.text()
+        return answer
 
     def drain(self, streams):
         """What stood in the pipes when the tree died. Nobody can write any more, so this ends."""

@@ -1,0 +1,75 @@
+/**
+ * Whether what a program wrote or returned is what was expected. Pure.
+ *
+ * Text: line by line; space at the end of a line and empty lines at the end do not count. Tokens (what stands between spaces, commas and
+ * brackets) are equal as text, except where the expected one is a decimal: then any number within 1e-6 of it, absolutely or relative to it.
+ *
+ * Values: as Python's == after tuples became lists (1, 1.0 and True are equal), except where the expected number is a decimal: the same
+ * 1e-6. Integers are exact at any size.
+ */
+import { type ExactValue, isList, isNumber, isObject, type NumberText } from './exactValue.js';
+
+export const decimalTolerance = 1e-6;
+
+/** @param actual what the program printed */
+export function sameOutput(actual: string, expected: string): boolean {
+  const [left, right] = [linesOf(actual), linesOf(expected)];
+  return left.length === right.length && right.every((line, index) => sameLine(left[index]!, line));
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split('\n').map((line) => line.trimEnd());
+  let end = lines.length;
+  while (end > 0 && lines[end - 1] === '') end--;
+  return lines.slice(0, end);
+}
+
+const SEPARATORS = /([\s,()[\]{}]+)/;
+const DECIMAL = /^[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?$/;
+const ANY_NUMBER = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/;
+
+function sameLine(actual: string, expected: string): boolean {
+  if (actual === expected) return true;
+  const [left, right] = [actual.split(SEPARATORS), expected.split(SEPARATORS)];
+  return left.length === right.length && right.every((token, index) => token === left[index] || close(left[index]!, token));
+}
+
+function close(actual: string, expected: string): boolean {
+  return DECIMAL.test(expected) && ANY_NUMBER.test(actual) && within(Number(actual), Number(expected));
+}
+
+function within(actual: number, expected: number): boolean {
+  return Math.abs(actual - expected) <= decimalTolerance * Math.max(1, Math.abs(expected));
+}
+
+/** @param actual what the function returned */
+export function sameValue(actual: ExactValue, expected: ExactValue): boolean {
+  const [x, y] = [numberOf(actual), numberOf(expected)];
+  if (x !== undefined || y !== undefined) return x !== undefined && y !== undefined && sameNumber(x, y);
+  if (isList(expected)) {
+    return isList(actual) && actual.length === expected.length && expected.every((item, index) => sameValue(actual[index]!, item));
+  }
+  if (isObject(expected)) {
+    if (!isObject(actual) || actual.members.size !== expected.members.size) return false;
+    return [...expected.members].every(([key, item]) => {
+      const other = actual.members.get(key);
+      return other !== undefined && sameValue(other, item);
+    });
+  }
+  return actual === expected;
+}
+
+function numberOf(value: ExactValue): NumberText | undefined {
+  if (typeof value === 'boolean') return { digits: value ? '1' : '0', decimal: false };
+  return isNumber(value) ? value : undefined;
+}
+
+function sameNumber(actual: NumberText, expected: NumberText): boolean {
+  if (!actual.decimal && !expected.decimal) return BigInt(actual.digits) === BigInt(expected.digits);
+  if (expected.decimal) {
+    const [x, y] = [Number(actual.digits), Number(expected.digits)];
+    return Number.isFinite(y) ? within(x, y) : Object.is(x, y);
+  }
+  const value = Number(actual.digits);
+  return Number.isSafeInteger(value) && BigInt(value) === BigInt(expected.digits);
+}
