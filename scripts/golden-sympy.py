@@ -1,6 +1,7 @@
 """Makes test/golden/grading-sympy.jsonl: 1,000 pairs of answers, equal by rewriting or unequal by one changed coefficient.
 
     python3 scripts/golden-sympy.py > test/golden/grading-sympy.jsonl
+    python3 scripts/golden-sympy.py SEED PAIRS     others of the kind, for a wider look
 
 Seeded; written with SymPy 1.11.1 (another version may print or rewrite otherwise). A pair enters only when its truth is settled twice, by exact
 simplification and by values at random points. No identity of trigonometry is among the rewritings: those are no change of spelling.
@@ -13,9 +14,9 @@ import sys
 
 import sympy as sp
 
-SEED = 20
-PAIRS = 1000
-UNEQUAL = 400
+SEED = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+PAIRS = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+UNEQUAL = PAIRS * 2 // 5
 LONGEST = 240
 
 x, y, n, t = sp.symbols("x y n t")
