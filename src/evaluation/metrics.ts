@@ -1,10 +1,14 @@
 /**
- * Accuracy over several rollouts a problem: average@n, unbiased pass@k, maj@n. Pure. Does not grade and does not run anything.
+ * Accuracy over several rollouts a problem: average@n, unbiased pass@k, maj@k. Pure. Does not grade and does not run anything.
  *
  * Infrastructure failures are no wrong answers. Each figure is given twice: over the valid rollouts, and over all that were asked for, where
  * a failure counts as not solved.
  */
+import { answerKey } from '../reward/math/gradeAnswer.js';
+import { UserError } from '../userError.js';
 import { type BootstrapOptions, bootstrapInterval, type Interval } from './bootstrap.js';
+import { majorityAtK, type Votes } from './majority.js';
+import { largest, majorityValue, referenceDraws, resampled } from './referenceMetrics.js';
 
 export type Sample =
   /** `answer`: what was read as the answer; absent: none, which is no vote. */
@@ -40,10 +44,16 @@ export interface Accuracy {
 }
 
 export interface Figures {
+  /** avg@n, which is also the expectation of avg@k for every k. */
   readonly average: Figure;
+  /** maj@n: of all samples of a problem. */
   readonly majority: Figure;
   /** By k. Over the valid ones a problem with fewer than k is left out; absent where that leaves none. */
   readonly passAt: Readonly<Record<number, Figure>>;
+  readonly majorityAt: Readonly<Record<number, Figure>>;
+  /** As the released code computes its best@k and maj@k, for comparing with figures made so: see `referenceMetrics.ts`. */
+  readonly referenceBestAt: Readonly<Record<number, Figure>>;
+  readonly referenceMajorityAt: Readonly<Record<number, Figure>>;
 }
 
 /** average@n of one problem: the share of right samples. Absent where there is none to count. */
@@ -57,41 +67,85 @@ export function averageOf(samples: readonly Sample[], over: Over = 'valid'): num
  *
  * @param n samples
  * @param c right ones
- * @throws RangeError where k > n: that many were not drawn, and nothing can be said
+ * @throws UserError where k > n: that many were not drawn, and nothing can be said; RangeError for counts that cannot be
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (![n, c, k].every(Number.isInteger) || c < 0 || c > n)
     throw new RangeError(`pass@k needs whole numbers with 0 <= c <= n: n=${n}, c=${c}, k=${k}`);
-  if (k < 1 || k > n) throw new RangeError(`pass@${k} cannot be told from ${n} samples: k must be from 1 to ${n}`);
+  if (k < 1) throw new RangeError(`pass@${k}: k must be at least 1`);
+  if (k > n) throw tooFew(k, `${n} samples`);
   let allWrong = 1;
   for (let i = 0; i < k; i++) allWrong *= Math.max(0, n - c - i) / (n - i);
   return 1 - allWrong;
 }
 
+const tooFew = (k: number, samples: string): UserError =>
+  new UserError(
+    `pass@${k} cannot be told from ${samples}: k must be at most the number of samples`,
+    'Ask for a smaller k, or sample more.',
+  );
+
 /**
- * maj@n of one problem: 1 where the answer with most votes is right. Answers are one class where their text is equal after trimming; right
- * answers are one class whatever their form ("0.5" and "1/2"). No answer is no vote. Ties are shared equally: with the right class among m
- * leading ones it is 1/m. Without any vote it is 0. Absent where there is no sample to count.
+ * How the samples of one problem vote. Wrong answers are one class where they are equal (as exact values where they have one, else in normal
+ * form); right answers are one class whatever their form. No answer is no vote; over all, a failure is none either.
  */
-export function majorityOf(samples: readonly Sample[], over: Over = 'valid'): number | undefined {
-  if (tally(samples, over).counted === 0) return undefined;
-  const votes = new Map<string, number>();
+export function votesOf(samples: readonly Sample[], over: Over = 'valid'): Votes {
+  let right = 0;
+  let silent = 0;
+  const wrong = new Map<string, number>();
   for (const sample of samples) {
-    const answer = sample.kind === 'graded' ? sample.answer?.trim() : undefined;
-    if (answer === undefined || answer === '') continue;
-    const key = sample.kind === 'graded' && sample.correct ? 'right' : `wrong ${answer}`;
-    votes.set(key, (votes.get(key) ?? 0) + 1);
+    if (sample.kind === 'infra') {
+      if (over === 'all') silent++;
+      continue;
+    }
+    const answer = sample.answer?.trim() ?? '';
+    if (answer === '') silent++;
+    else if (sample.correct) right++;
+    else wrong.set(answerKey(answer), (wrong.get(answerKey(answer)) ?? 0) + 1);
   }
-  const most = Math.max(0, ...votes.values());
-  if (most === 0 || votes.get('right') !== most) return 0;
-  return 1 / [...votes.values()].filter((count) => count === most).length;
+  return { right, wrong: [...wrong.values()], silent };
+}
+
+/**
+ * maj@k of one problem, exactly over all draws of k samples: the chance that the answer with most votes is right. Ties are shared equally;
+ * see `majorityAtK`. Absent where there are fewer than k samples to count.
+ *
+ * @param k all samples where absent
+ */
+export function majorityOf(samples: readonly Sample[], over: Over = 'valid', k?: number): number | undefined {
+  const { counted } = tally(samples, over);
+  const drawn = k ?? counted;
+  return counted === 0 || drawn > counted ? undefined : majorityAtK(votesOf(samples, over), drawn);
+}
+
+/**
+ * best@k and maj@k as released: over 1000 resamples with replacement under seed 42, where an empty answer votes, spelling splits votes and a
+ * tie goes to the answer seen first. Absent where there are fewer than k samples or only one.
+ */
+export function referenceOf(
+  samples: readonly Sample[],
+  over: Over,
+  k: number,
+): { readonly best: number; readonly majority: number } | undefined {
+  const votes = samples.flatMap((sample) => {
+    if (sample.kind === 'infra') return over === 'all' ? [{ prediction: '', value: 0 }] : [];
+    return [{ prediction: sample.answer ?? '', value: Number(sample.correct) }];
+  });
+  if (votes.length < 2 || k > votes.length) return undefined;
+  const draws = referenceDraws(votes.length, k);
+  const best = resampled(
+    votes.map(({ value }) => value),
+    draws,
+    largest,
+  );
+  return { best: best.mean, majority: resampled(votes, draws, majorityValue).mean };
 }
 
 /**
  * All figures over problems; each problem weighs the same.
  *
- * @param options.passAt the k to give
- * @throws RangeError where a k is above the number of samples of a problem
+ * @param options.passAt the k to give, of pass@k and maj@k
+ * @throws UserError where a k is above the number of samples of a problem
  */
 export function accuracy(
   problems: readonly ProblemSamples[],
@@ -102,19 +156,26 @@ export function accuracy(
   const infra = samples.filter((sample) => sample.kind === 'infra').length;
   for (const { problemId, samples: mine } of problems) {
     for (const k of passAt) {
-      if (k > mine.length) throw new RangeError(`pass@${k} cannot be told from the ${mine.length} samples of problem ${problemId}`);
+      if (k > mine.length) throw tooFew(k, `the ${mine.length} samples of problem ${problemId}`);
     }
   }
-  const figures = (over: Over): Figures => ({
-    average: figure(problems, (problem) => averageOf(problem.samples, over), bootstrap)!,
-    majority: figure(problems, (problem) => majorityOf(problem.samples, over), bootstrap)!,
-    passAt: Object.fromEntries(
-      passAt.flatMap((k) => {
-        const at = figure(problems, (problem) => passOf(problem.samples, k, over), bootstrap);
-        return at ? [[k, at]] : [];
-      }),
-    ),
-  });
+  const figures = (over: Over): Figures => {
+    const atEach = (of: (samples: readonly Sample[], k: number) => number | undefined): Record<number, Figure> =>
+      Object.fromEntries(
+        passAt.flatMap((k) => {
+          const at = figure(problems, (problem) => of(problem.samples, k), bootstrap);
+          return at ? [[k, at]] : [];
+        }),
+      );
+    return {
+      average: figure(problems, (problem) => averageOf(problem.samples, over), bootstrap)!,
+      majority: figure(problems, (problem) => majorityOf(problem.samples, over), bootstrap)!,
+      passAt: atEach((own, k) => passOf(own, k, over)),
+      majorityAt: atEach((own, k) => majorityOf(own, over, k)),
+      referenceBestAt: atEach((own, k) => (k === 1 ? undefined : referenceOf(own, over, k)?.best)),
+      referenceMajorityAt: atEach((own, k) => (k === 1 ? undefined : referenceOf(own, over, k)?.majority)),
+    };
+  };
   return {
     problems: problems.length,
     samples: samples.length,

@@ -30,7 +30,7 @@ export function asked(vector: Vector): { readonly value: unknown } | undefined {
   return { value: vector.expected };
 }
 
-function holdsNaN(value: unknown): boolean {
+export function holdsNaN(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsNaN);
   if (isRecord(value))
     return Object.entries(value).some(([key, inner]) => !NOT_COMPARED.has(key) && key !== 'argumentsValue' && holdsNaN(inner));

@@ -1,7 +1,9 @@
 /** Runs golden vectors: finds the function, calls it, compares by the rule of `compare.ts`. Prints nothing. */
 import * as algorithms from './algorithms.js';
 import { agrees, asked, toleranceOf } from './compare.js';
+import * as metrics from './metrics.js';
 import { rewardManager } from './rewardManager.js';
+import * as rewards from './rewards.js';
 import * as toolCalls from './toolCalls.js';
 import { type Inputs, type Vector, VectorError } from './vector.js';
 
@@ -13,9 +15,11 @@ export interface VectorResult {
   /** What is asked; where nothing is, what the reference gave. */
   readonly expected: unknown;
   readonly actual: unknown;
+  /** What the reference grader gives, where `actual` is ours and both are asked for. */
+  readonly reference?: unknown;
 }
 
-const FUNCTIONS: Readonly<Record<string, (inputs: Inputs) => unknown>> = {
+const FUNCTIONS: Readonly<Record<string, (inputs: Inputs, vector: Vector) => unknown>> = {
   grpo_advantage: algorithms.grpoAdvantage,
   grpo_advantage_float32: algorithms.grpoAdvantage,
   rloo_advantage: algorithms.rlooAdvantage,
@@ -31,11 +35,22 @@ const FUNCTIONS: Readonly<Record<string, (inputs: Inputs) => unknown>> = {
   hermes_parse: toolCalls.hermesParse,
   call_tool: toolCalls.callTool,
   tool_agent_loop: toolCalls.toolAgentLoop,
+  last_boxed: rewards.lastBoxedVector,
+  normalize_final_answer: rewards.normalise,
+  answer_line_score: rewards.answerLine,
+  process_validation_metrics: metrics.validationMetrics,
+  bootstrap: metrics.bootstrap,
+  majority_value: metrics.majority,
+  pass_at_k: metrics.passAt,
 };
+
+/** Those that the reference grader has to answer beside ours. */
+const TWO_ANSWERS: ReadonlySet<string> = new Set(['compute_score', 'compute_score_code']);
 
 /** Never throws for what a function does: that is its actual value. */
 export async function runVector(vector: Vector): Promise<VectorResult> {
   const { name, fn } = vector;
+  if (TWO_ANSWERS.has(fn)) return twoAnswers(vector);
   const run = Object.hasOwn(FUNCTIONS, fn) ? FUNCTIONS[fn] : undefined;
   if (run === undefined) {
     return { name, fn, pass: null, expected: vector.expected, actual: { reason: `this runner knows no function ${JSON.stringify(fn)}` } };
@@ -43,7 +58,7 @@ export async function runVector(vector: Vector): Promise<VectorResult> {
   const wanted = asked(vector);
   let actual: unknown;
   try {
-    actual = await run(vector.inputs);
+    actual = await run(vector.inputs, vector);
   } catch (error) {
     if (error instanceof VectorError) return { name, fn, pass: null, expected: vector.expected, actual: { reason: error.message } };
     actual = error instanceof Error ? { throws: error.name, message: error.message } : { throws: 'unknown', message: String(error) };
@@ -52,10 +67,20 @@ export async function runVector(vector: Vector): Promise<VectorResult> {
   return { name, fn, pass, expected: wanted === undefined ? vector.expected : wanted.value, actual };
 }
 
+async function twoAnswers(vector: Vector): Promise<VectorResult> {
+  const { name, fn } = vector;
+  try {
+    return { name, fn, ...(await rewards.computeScoreVector(vector)) };
+  } catch (error) {
+    if (!(error instanceof VectorError)) throw error;
+    return { name, fn, pass: null, expected: vector.expected, actual: { reason: error.message } };
+  }
+}
+
 /** One line of JSON; numbers that JSON cannot hold by name. */
 export function resultLine(result: VectorResult): string {
-  const { name, fn, pass, expected, actual } = result;
-  return JSON.stringify({ name, fn, pass, expected: expected ?? null, actual: actual ?? null }, (_, value: unknown) =>
+  const { name, fn, pass, expected, actual, reference } = result;
+  return JSON.stringify({ name, fn, pass, expected: expected ?? null, actual: actual ?? null, reference }, (_, value: unknown) =>
     typeof value === 'number' && !Number.isFinite(value) ? String(value) : value,
   );
 }
