@@ -1,0 +1,72 @@
+/** Rows of JSON Lines and of JSON arrays. */
+import { UserError } from '../userError.js';
+import { inBatches, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
+import { textLines, wholeText } from './text.js';
+
+const LINE_HINT = 'Each line must be one JSON object, for example {"question": "What is 6 * 7?", "answer": "42"}.';
+
+/** One line of JSON Lines; undefined where it is empty. @throws UserError naming file and line */
+export function parseJsonLine(text: string, number: number, name: string, hint = LINE_HINT): TableRow | undefined {
+  if (text.trim() === '') return undefined;
+  const where = `${name}:${number}`;
+  let values: unknown;
+  try {
+    values = JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, hint);
+  }
+  if (!isRecord(values)) throw new UserError(`${where}: not a JSON object`, hint);
+  return { number, where, values };
+}
+
+/** Rows of a text in memory. @throws UserError naming file and line */
+export function parseJsonLines(text: string, name: string, hint?: string): TableRow[] {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  return lines.flatMap((line, i) => parseJsonLine(line, i + 1, name, hint) ?? []);
+}
+
+/** Reads line by line: a file may be larger than memory. */
+export async function openJsonLines(file: string, name: string, limits: TableLimits): Promise<Table> {
+  async function* rows(): AsyncGenerator<TableRow, void, void> {
+    for await (const { text, number } of textLines(file, name, limits)) {
+      const row = parseJsonLine(text, number, name);
+      if (row !== undefined) yield row;
+    }
+  }
+  let columns: string[] = [];
+  for await (const row of rows()) {
+    columns = Object.keys(row.values);
+    break;
+  }
+  return tableOf({ name, format: 'jsonl', columns }, rows);
+}
+
+/** @throws UserError when it is no array of objects */
+export async function openJsonArray(file: string, name: string, limits: TableLimits): Promise<Table> {
+  const text = await wholeText(file, name, limits);
+  let values: unknown;
+  try {
+    values = JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`${name}: not valid JSON: ${(error as Error).message}`, 'It must be an array of objects, or JSON Lines.');
+  }
+  if (!Array.isArray(values)) throw new UserError(`${name}: not a JSON array`, 'It must be an array of objects, or JSON Lines.');
+  const rows = values.map((row: unknown, i): TableRow => {
+    const where = `${name}: row ${i + 1}`;
+    if (!isRecord(row)) throw new UserError(`${where}: not a JSON object`);
+    return { number: i + 1, where, values: row };
+  });
+  return tableOf({ name, format: 'json', columns: Object.keys(rows[0]?.values ?? {}), rowCount: rows.length }, () => rows);
+}
+
+function tableOf(facts: Omit<Table, 'batches'>, rows: () => AsyncIterable<TableRow> | Iterable<TableRow>): Table {
+  return {
+    ...facts,
+    async *batches(options: RowsOptions = {}) {
+      requireColumns(facts, options.columns ?? []);
+      yield* inBatches(rows(), options);
+    },
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
