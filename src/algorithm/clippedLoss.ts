@@ -5,7 +5,7 @@
  * whatever the micro-batches. That is exact, because the loss is positively homogeneous in the advantage. The weights of truncated
  * importance sampling (`importance.ts`) are folded in the same way.
  */
-import { type ClipBounds, checkBounds, checkSequence, type PolicyLoss, StatsCounter } from './policyLoss.js';
+import { type ClipBounds, type PolicyLoss, ratioClip, sumOverSequences } from './policyLoss.js';
 
 export interface Clip extends ClipBounds {
   /** Caps the loss of negative advantages at -A * dual; above 1. Absent: no cap. */
@@ -23,38 +23,29 @@ export const MAX_LOG_RATIO = 20;
  * @throws RangeError when `dual` is not above 1, a bound is negative, or (from the loss) lengths differ
  */
 export function clippedLoss(clip: Clip): PolicyLoss {
-  checkBounds(clip);
+  const { floor, ceiling, side: sideOf } = ratioClip(clip);
   const dual = clip.dual ?? Number.POSITIVE_INFINITY;
   if (!(dual > 1)) throw new RangeError(`the dual clip must be above 1: ${dual}`);
-  const floor = 1 - clip.low;
-  const ceiling = 1 + clip.high;
 
-  return (batch) => {
-    const counter = new StatsCounter();
-    let loss = 0;
-    const gradient = batch.map((sequence) => {
-      checkSequence(sequence);
-      const { logProbs, oldLogProbs, advantages, mask } = sequence;
-      const slope = new Float64Array(logProbs.length);
-      for (let t = 0; t < logProbs.length; t++) {
-        if (mask[t] === 0) continue;
-        const advantage = advantages[t]!;
-        const difference = logProbs[t]! - oldLogProbs[t]!;
-        const logRatio = Math.min(Math.max(difference, -MAX_LOG_RATIO), MAX_LOG_RATIO);
-        counter.add(1, logRatio);
-        if (advantage === 0) continue;
-        const ratio = Math.exp(logRatio);
-        const side = advantage > 0 ? (ratio > ceiling ? 'high' : undefined) : ratio < floor ? 'low' : undefined;
-        const bounded = side === 'high' ? ceiling : side === 'low' ? floor : ratio;
-        const capped = advantage < 0 && bounded > dual;
-        loss -= advantage * (capped ? dual : bounded);
-        if (side !== undefined) counter.clipped(side);
-        if (capped) counter.clipped('dual');
-        if (side === undefined && !capped && logRatio === difference) slope[t] = -advantage * ratio;
-        else if (Number.isNaN(difference)) slope[t] = Number.NaN;
-      }
-      return slope;
-    });
-    return { loss, gradient, stats: counter.stats() };
-  };
+  return sumOverSequences((sum, { logProbs, oldLogProbs, advantages, mask }, slope, counter) => {
+    let loss = sum;
+    for (let t = 0; t < logProbs.length; t++) {
+      if (mask[t] === 0) continue;
+      const advantage = advantages[t]!;
+      const difference = logProbs[t]! - oldLogProbs[t]!;
+      const logRatio = Math.min(Math.max(difference, -MAX_LOG_RATIO), MAX_LOG_RATIO);
+      counter.add(1, logRatio);
+      if (advantage === 0) continue;
+      const ratio = Math.exp(logRatio);
+      const side = sideOf(advantage, ratio);
+      const bounded = side === 'high' ? ceiling : side === 'low' ? floor : ratio;
+      const capped = advantage < 0 && bounded > dual;
+      loss -= advantage * (capped ? dual : bounded);
+      if (side !== undefined) counter.clipped(side);
+      if (capped) counter.clipped('dual');
+      if (side === undefined && !capped && logRatio === difference) slope[t] = -advantage * ratio;
+      else if (Number.isNaN(difference)) slope[t] = Number.NaN;
+    }
+    return loss;
+  });
 }

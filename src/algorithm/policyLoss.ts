@@ -45,7 +45,7 @@ export interface ClipBounds {
 }
 
 /** @throws RangeError when the arrays of a sequence differ in length. */
-export function checkSequence(sequence: PolicySequence): void {
+function checkSequence(sequence: PolicySequence): void {
   const { logProbs, oldLogProbs, advantages, mask } = sequence;
   const tokens = logProbs.length;
   if (oldLogProbs.length !== tokens || advantages.length !== tokens || mask.length !== tokens) {
@@ -55,9 +55,47 @@ export function checkSequence(sequence: PolicySequence): void {
   }
 }
 
+/** What the bounds do to a token's ratio. */
+export interface RatioClip {
+  /** 1 - low and 1 + high. */
+  readonly floor: number;
+  readonly ceiling: number;
+  /** The bound that bites, where one does: the upper one for positive advantages, the lower one for the others. */
+  side(advantage: number, ratio: number): 'high' | 'low' | undefined;
+}
+
 /** @throws RangeError when a bound is negative or not a number. */
-export function checkBounds({ low, high }: ClipBounds): void {
+export function ratioClip({ low, high }: ClipBounds): RatioClip {
   if (!(low >= 0) || !(high >= 0)) throw new RangeError(`clip bounds must be 0 or more: low ${low}, high ${high}`);
+  const floor = 1 - low;
+  const ceiling = 1 + high;
+  return {
+    floor,
+    ceiling,
+    side: (advantage, ratio) => (advantage > 0 ? (ratio > ceiling ? 'high' : undefined) : ratio < floor ? 'low' : undefined),
+  };
+}
+
+/**
+ * A loss over a batch from what one sequence adds to it.
+ *
+ * @param add gives the sum with the sequence's loss in it; writes the gradient into `slope` ([tokens], zeros before) and counts its tokens
+ * @throws RangeError from the loss, when the arrays of a sequence differ in length
+ */
+export function sumOverSequences(
+  add: (sum: number, sequence: PolicySequence, slope: Float64Array, counter: StatsCounter) => number,
+): PolicyLoss {
+  return (batch) => {
+    const counter = new StatsCounter();
+    let loss = 0;
+    const gradient = batch.map((sequence) => {
+      checkSequence(sequence);
+      const slope = new Float64Array(sequence.logProbs.length);
+      loss = add(loss, sequence, slope, counter);
+      return slope;
+    });
+    return { loss, gradient, stats: counter.stats() };
+  };
 }
 
 /** Counts what the statistics are made of, over the tokens of a batch. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Segment } from '../domain/segment.js';
 import { finalText, parseTurn } from './parseTurn.js';
 
@@ -179,23 +179,38 @@ describe('any input', () => {
     );
   });
 
-  it('is read in one sweep at a megabyte of hostile tags', () => {
-    const hostile = [
-      '<tool_call>{</think>',
-      '<tool_call>"</tool_call>"',
-      '<tool_call>"</tool_call><tool_call>\\"',
-      '<tool_call>{"a": "</think>',
-      '<tool_call>{"a": "\n</tool_call>',
-      '<think>',
-      '"',
-      '\\',
-      '\\boxed{',
-    ];
-    for (const unit of hostile) {
-      for (const end of ['', '"}}</tool_call>']) {
-        const turn = unit.repeat(Math.ceil(1e6 / unit.length)) + end;
-        expect(Array.isArray(parseTurn(turn))).toBe(true);
+  const HOSTILE = [
+    '<tool_call>{</think>',
+    '<tool_call>{"a": "</think>',
+    '<tool_call>"</tool_call>"',
+    '<tool_call>"</tool_call><tool_call>\\"',
+    '<tool_call>{"a": "\n</tool_call>',
+    '<think>',
+    '"',
+    '\\',
+    '\\boxed{',
+  ];
+
+  it('costs attempts at reading calls in proportion to its length', () => {
+    const attempts = vi.spyOn(JSON, 'parse');
+    try {
+      for (const unit of HOSTILE) {
+        for (const end of ['', '"}}</tool_call>', '}}</tool_call>']) {
+          const turn = repeated(unit, 5e4) + end;
+          attempts.mockClear();
+          parseTurn(turn);
+          const read = attempts.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+          expect(read, `${unit}… ${end}`).toBeLessThan(20 * turn.length);
+        }
       }
+    } finally {
+      attempts.mockRestore();
     }
   });
+
+  it('is read in one sweep at a megabyte of tags that never close', () => {
+    for (const unit of HOSTILE.filter((one) => !one.includes('</tool_call>'))) expect(parseTurn(repeated(unit, 1e6))).not.toEqual([]);
+  });
 });
+
+const repeated = (unit: string, length: number): string => unit.repeat(Math.ceil(length / unit.length));

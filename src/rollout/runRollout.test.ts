@@ -1,23 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ModelFolder, modelFolder, OPENS_THINKING, TOOL_CHATML } from '../../test/support/modelFolder.js';
-import { type Script, scriptedSampler } from '../../test/support/scriptedSampler.js';
-import { ChatFormat } from '../chat/chatFormat.js';
+import { OPENS_THINKING } from '../../test/support/modelFolder.js';
+import { chatFormatOf, scriptedRollout } from '../../test/support/rolloutSettings.js';
+import type { Script } from '../../test/support/scriptedSampler.js';
+import type { ChatFormat } from '../chat/chatFormat.js';
 import { checkTrajectory, executedCalls, type Rollout, type Trajectory } from '../domain/trajectory.js';
 import { EngineError } from '../engine/engineError.js';
-import { type Limits, recipeSchema } from '../recipe/schema.js';
-import { type AnyTool, Toolbox } from '../tools/callTool.js';
+import type { Limits } from '../recipe/schema.js';
+import type { AnyTool } from '../tools/callTool.js';
 import { tool } from '../tools/tool.js';
 import type { RolloutSettings } from './episode.js';
 import { runRollout } from './runRollout.js';
 
-let folder: ModelFolder;
 let format: ChatFormat;
 beforeAll(async () => {
-  folder = await modelFolder(TOOL_CHATML);
-  format = await ChatFormat.load(folder.path);
+  format = await chatFormatOf();
 });
-afterAll(() => folder.remove());
 
 const echo = tool({
   name: 'echo',
@@ -39,16 +37,7 @@ interface Setup {
 }
 
 function prepare(script: Script, { limits = {}, tools = [echo, final], settings = {}, signal }: Setup = {}) {
-  const sampler = scriptedSampler(format, script);
-  const all: RolloutSettings = {
-    sampler,
-    format,
-    tools: new Toolbox(tools),
-    limits: { ...recipeSchema.shape.limits.parse({}), ...limits },
-    sampling: { temperature: 1, topP: 1 },
-    system: 'Solve it.',
-    ...settings,
-  };
+  const { sampler, settings: all } = scriptedRollout(format, script, tools, { limits, settings: { system: 'Solve it.', ...settings } });
   const rollout = runRollout(all, {
     problem: { id: 'p', question: '2+2?' },
     groupId: 'g',
@@ -244,9 +233,7 @@ it('ends with a final tool', async () => {
 });
 
 it('takes a turn that the header put into thinking as thinking until it is closed', async () => {
-  const thinkingFolder = await modelFolder(OPENS_THINKING);
-  const thinking = await ChatFormat.load(thinkingFolder.path);
-  await thinkingFolder.remove();
+  const thinking = await chatFormatOf(OPENS_THINKING);
   const unclosed = await finished(inOrder(`hm ${call('4')}`), { settings: { format: thinking } });
   expect(unclosed.turns[0]!.segments.map(({ kind }) => kind)).toEqual(['thinking']);
   expect(unclosed.finalText).toBe('');

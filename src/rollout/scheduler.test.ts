@@ -1,23 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ModelFolder, modelFolder, TOOL_CHATML } from '../../test/support/modelFolder.js';
-import { type Script, scriptedSampler } from '../../test/support/scriptedSampler.js';
-import { ChatFormat } from '../chat/chatFormat.js';
+import { chatFormatOf, scriptedRollout } from '../../test/support/rolloutSettings.js';
+import type { Script } from '../../test/support/scriptedSampler.js';
+import type { ChatFormat } from '../chat/chatFormat.js';
 import type { Problem } from '../domain/problem.js';
 import { EngineError } from '../engine/engineError.js';
-import { type Limits, recipeSchema } from '../recipe/schema.js';
-import { Toolbox } from '../tools/callTool.js';
+import type { Limits } from '../recipe/schema.js';
 import { tool } from '../tools/tool.js';
 import type { RolloutSettings } from './episode.js';
 import { InfrastructureStop, planGroups, runRollouts } from './scheduler.js';
 
-let folder: ModelFolder;
 let format: ChatFormat;
 beforeAll(async () => {
-  folder = await modelFolder(TOOL_CHATML);
-  format = await ChatFormat.load(folder.path);
+  format = await chatFormatOf();
 });
-afterAll(() => folder.remove());
 
 const echo = tool({
   name: 'echo',
@@ -32,18 +28,7 @@ const echo = tool({
 const problems: Problem[] = ['a', 'bb', 'ccc'].map((id) => ({ id, question: `Say ${id}.` }));
 const CALL = '<tool_call>{"name": "echo", "arguments": {"text": "hm"}}</tool_call>';
 
-function settingsFor(script: Script, limits: Partial<Limits> = {}) {
-  const sampler = scriptedSampler(format, script);
-  const settings: RolloutSettings = {
-    sampler,
-    format,
-    tools: new Toolbox([echo]),
-    limits: { ...recipeSchema.shape.limits.parse({}), ...limits },
-    sampling: { temperature: 1, topP: 1 },
-    system: '',
-  };
-  return { sampler, settings };
-}
+const settingsFor = (script: Script, limits: Partial<Limits> = {}) => scriptedRollout(format, script, [echo], { limits });
 
 const OPTIONS = { runSeed: 7, step: 2, concurrency: 4 };
 const twoTurns: Script = (_, context) => (context.includes('tool_response') ? 'done' : CALL);
