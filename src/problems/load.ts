@@ -1,11 +1,14 @@
 /**
- * Problems as a recipe names them: a generator, or a JSON Lines file. Fields that the file has beyond `id`, `question` and `answer` stay on
+ * Problems as a recipe names them: a generator, or a file that `tables/` can read. Fields that the file has beyond `id`, `question` and `answer` stay on
  * the problem. Does not write prompts and does not grade.
  */
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Problem } from '../domain/problem.js';
 import type { ProblemSource } from '../recipe/schema.js';
+import { isHubSource } from '../tables/hub.js';
+import { parseJsonLines } from '../tables/json.js';
+import { readTable } from '../tables/openTable.js';
+import type { TableRow } from '../tables/table.js';
 import { UserError } from '../userError.js';
 import { type CalcLevel, type CalcSplit, calcProblems } from './calc.js';
 
@@ -25,9 +28,7 @@ type Generator = (typeof GENERATORS)[number];
 export async function loadProblems(source: ProblemSource, options: LoadOptions): Promise<Problem[]> {
   const named = typeof source === 'string' ? fromName(source) : source;
   if (named.kind === 'jsonl') {
-    const problems = parseProblems(await readText(named.file), named.file);
-    const count = named.count ?? options.count;
-    return count === undefined ? problems : problems.slice(0, count);
+    return fileProblems(named.file, named.count ?? options.count);
   }
   const count = named.count ?? options.count;
   if (count === undefined) throw new UserError(`problems: ${named.kind} is endless; how many are wanted?`, 'Set count.');
@@ -47,33 +48,27 @@ const fromName = (name: string): NamedSource => (isGenerator(name) ? { kind: nam
 /** Whether a source's name is that of a generator, not of a file. */
 export const isGenerator = (name: string): name is Generator => (GENERATORS as readonly string[]).includes(name);
 
-async function readText(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const what = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a folder' : message;
-    throw new UserError(`problems: ${file} cannot be read: ${what}`, `Give a JSON Lines file, or one of ${GENERATORS.join(', ')}.`);
-  }
+/** Rows of a file of any format as problems. @throws UserError naming file and line or row */
+async function fileProblems(file: string, limit: number | undefined): Promise<Problem[]> {
+  const rows = await readTable(file, limit === undefined ? {} : { limit });
+  return problemsFrom(rows, basename(isHubSource(file) ? file.replace(/@[^@/]*$/, '') : file), file);
 }
 
-/** @param file stands in error messages and in ids of rows that have none. @throws UserError naming file and line. */
-export function parseProblems(text: string, file: string): Problem[] {
+/** JSON Lines in memory. @param file stands in error messages and in ids of rows that have none. @throws UserError naming file and line. */
+export const parseProblems = (text: string, file: string): Problem[] =>
+  problemsFrom(parseJsonLines(text, file, EXAMPLE), basename(file), file);
+
+function problemsFrom(rows: readonly TableRow[], source: string, file: string): Problem[] {
   const problems: Problem[] = [];
-  const lines = new Map<string, number>();
-  for (const [i, raw] of text
-    .replace(/^\uFEFF/, '')
-    .split('\n')
-    .entries()) {
-    if (raw.trim() === '') continue;
-    const line = i + 1;
-    const problem = readRow(raw, `${file}:${line}`, `${basename(file)}:${line}`);
-    const earlier = lines.get(problem.id);
+  const places = new Map<string, string>();
+  for (const row of rows) {
+    const problem = readRow(row, `${source}:${row.number}`);
+    const earlier = places.get(problem.id);
     if (earlier !== undefined) {
-      throw new UserError(`${file}:${line}: the id ${JSON.stringify(problem.id)} stands in line ${earlier} already`, 'Ids must be unique.');
+      throw new UserError(`${row.where}: the id ${JSON.stringify(problem.id)} stands in ${earlier} already`, 'Ids must be unique.');
     }
-    lines.set(problem.id, line);
-    problems.push({ source: basename(file), ...problem });
+    places.set(problem.id, row.where.startsWith(`${file}:`) && !row.where.includes(': row') ? `line ${row.number}` : `row ${row.number}`);
+    problems.push({ source, ...problem });
   }
   if (problems.length === 0) throw new UserError(`${file} has no problems`, EXAMPLE);
   return problems;
@@ -82,15 +77,8 @@ export function parseProblems(text: string, file: string): Problem[] {
 const QUESTION_FIELDS = ['question', 'problem', 'prompt'] as const;
 const EXAMPLE = 'A line is for example {"question": "What is 6 * 7?", "answer": "42"}.';
 
-function readRow(raw: string, where: string, ownId: string): Problem {
-  let row: unknown;
-  try {
-    row = JSON.parse(raw);
-  } catch (error) {
-    throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, EXAMPLE);
-  }
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new UserError(`${where}: not a JSON object`, EXAMPLE);
-  const { id, answer, ...others } = row as Record<string, unknown>;
+function readRow({ values, where }: TableRow, ownId: string): Problem {
+  const { id, answer, ...others } = values as Record<string, unknown>;
   const field = QUESTION_FIELDS.find((name) => others[name] !== undefined);
   const question = field === undefined ? undefined : others[field];
   if (typeof question !== 'string' || question.trim() === '') {

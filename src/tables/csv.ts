@@ -21,6 +21,7 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
   async function* rows(): AsyncGenerator<TableRow, void, void> {
     let number = 0;
     for await (const record of records()) {
+      if (columns.length > 1 && record.length === 1 && record[0]!.trim() === '') continue;
       if (number > 0) {
         const where = `${name}: row ${number}`;
         if (record.length !== columns.length) {

@@ -51,7 +51,16 @@ describe('a table', () => {
       folder.write('many.jsonl', many.map((row) => JSON.stringify(row)).join('\n')),
       folder.write('many.csv', ['i,other', ...many.map(({ i }) => `${i},x`)].join('\n')),
       folder.write('many.json', JSON.stringify(many)),
-      folder.write('many.parquet', parquetBytes([{ name: 'i', data: many.map(({ i }) => i) }, { name: 'other', data: many.map(() => 'x') }], { rowGroupSize: 4 })),
+      folder.write(
+        'many.parquet',
+        parquetBytes(
+          [
+            { name: 'i', data: many.map(({ i }) => i) },
+            { name: 'other', data: many.map(() => 'x') },
+          ],
+          { rowGroupSize: 4 },
+        ),
+      ),
     ]) {
       const table = await openTable(file);
       const sizes: number[] = [];
@@ -103,7 +112,9 @@ describe('a table', () => {
   it('cannot take all memory by one line, one record or by unfolding', async () => {
     const limits = { textBytes: 1000, unpackedBytes: 5000 };
     const long = `{"a": "${'x'.repeat(2000)}"}`;
-    await expect(readTable(folder.write('long.jsonl', `{"a": 1}\n${long}`), { limits })).rejects.toThrow(/long\.jsonl:2: the line is longer/);
+    await expect(readTable(folder.write('long.jsonl', `{"a": 1}\n${long}`), { limits })).rejects.toThrow(
+      /long\.jsonl:2: the line is longer/,
+    );
     await expect(readTable(folder.write('long.json', `[${long}]`), { limits })).rejects.toThrow(/too large to be read in one piece/);
     await expect(readTable(folder.write('long.csv', `a\n"${'x'.repeat(2000)}"`), { limits })).rejects.toThrow(/not valid CSV/);
     const bomb = gzipSync('{"a": 1}\n'.repeat(10_000));
