@@ -78,13 +78,17 @@ export function openTransport(address: string, key?: string): Transport {
   };
 }
 
-function checkAddress(address: string, key: string | undefined): string {
+/**
+ * @param what whose address it is, for messages
+ * @throws UserError for an address that is no URL, or one to which the key must not be sent
+ */
+export function checkAddress(address: string, key: string | undefined, what = 'the engine'): string {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new UserError(`the engine's address ${JSON.stringify(address)} is not an http or https URL`, 'For example https://host:8000');
+    throw new UserError(`${what}'s address ${JSON.stringify(address)} is not an http or https URL`, 'For example https://host:8000');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new UserError("the engine's address holds a user name or password", 'Give the key apart from the address.');
+    throw new UserError(`${what}'s address holds a user name or password`, 'Give the key apart from the address.');
   }
   if (key !== undefined && url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UserError(`the key is not sent over plain http to ${url.hostname}`, 'Use https, or a tunnel that ends on this machine.');

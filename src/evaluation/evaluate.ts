@@ -8,6 +8,7 @@ import type { Rollout, Trajectory } from '../domain/trajectory.js';
 import type { Verdict } from '../domain/verdict.js';
 import type { Sampler } from '../engine/sampler.js';
 import type { Grader } from '../reward/grader.js';
+import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import type { RolloutSettings } from '../rollout/episode.js';
 import { planGroups, type RolloutPlan, runRollouts } from '../rollout/scheduler.js';
 import { type RolloutStatistics, rolloutStatistics } from '../rollout/statistics.js';
@@ -21,11 +22,16 @@ export interface SamplingSetting {
   readonly topP: number;
 }
 
-export interface EvaluationInput<P extends Problem> {
-  readonly sampler: Sampler;
+/** Who answers: a policy that is sampled token by token, or an agent that runs each rollout by itself. */
+export type Answerer =
+  | { readonly sampler: Sampler; readonly rollout: Omit<RolloutSettings, 'sampler' | 'sampling'>; readonly agent?: never }
+  | { readonly agent: RolloutAgent };
+
+export type EvaluationInput<P extends Problem> = EvaluationTask<P> & Answerer;
+
+interface EvaluationTask<P extends Problem> {
   readonly problems: readonly P[];
   readonly settings: readonly SamplingSetting[];
-  readonly rollout: Omit<RolloutSettings, 'sampler' | 'sampling'>;
   readonly grader: Grader<P>;
   readonly stage: Stage;
   /** Training steps made before. */
@@ -82,7 +88,7 @@ async function evaluateTogether<P extends Problem>(
   const verdicts = new Map<string, Verdict>();
   const rollouts = await runRollouts(
     plansOf.flat(),
-    { ...input.rollout, sampler: input.sampler, sampling: settings[0] ?? { temperature: 1, topP: 1 } },
+    input.agent ?? { ...input.rollout, sampler: input.sampler, sampling: settings[0] ?? { temperature: 1, topP: 1 } },
     {
       runSeed: input.seed,
       step: `evaluation ${settings.map(({ name }) => name).join(' ')}`,

@@ -7,6 +7,7 @@ import type { Problem } from '../domain/problem.js';
 import type { Rollout } from '../domain/trajectory.js';
 import { deriveSeed } from '../random.js';
 import { UserError } from '../userError.js';
+import type { RolloutAgent } from './endpointAgent.js';
 import { promptOf, type RolloutSettings } from './episode.js';
 import { runInLockstep } from './lockstep.js';
 import { ATTEMPTS_PER_TURN, type RolloutInput, runRollout } from './runRollout.js';
@@ -55,19 +56,20 @@ export function planGroups<P extends Problem>(problems: readonly P[], groupSize:
 }
 
 /**
+ * @param how what all rollouts share; or an agent that runs each by itself, never in lockstep
  * @returns one rollout a plan, in the plans' order
  * @throws UserError when a prompt is too long, before anything is sampled
  * @throws InfrastructureStop, EngineError (user), the signal's reason, or what a callback threw; everything in flight is ended first
  */
 export async function runRollouts<P extends Problem>(
   plans: readonly RolloutPlan<P>[],
-  settings: RolloutSettings,
+  how: RolloutSettings | RolloutAgent,
   options: ScheduleOptions<P>,
 ): Promise<Rollout<P>[]> {
   options.signal?.throwIfAborted();
-  const run = new Run(plans, settings, options);
+  const run = new Run(plans, how, options);
   try {
-    if (options.lockstep === true) await run.inLockstep();
+    if (options.lockstep === true && !isAgent(how)) await run.inLockstep(how);
     else await run.concurrently();
     await run.groupsHandled();
   } catch (error) {
@@ -80,6 +82,8 @@ export async function runRollouts<P extends Problem>(
   return run.results();
 }
 
+const isAgent = (how: RolloutSettings | RolloutAgent): how is RolloutAgent => 'run' in how;
+
 class Run<P extends Problem> {
   readonly #stop = new AbortController();
   readonly #onAbort = (): void => this.abort(this.options.signal?.reason);
@@ -91,10 +95,10 @@ class Run<P extends Problem> {
 
   constructor(
     private readonly plans: readonly RolloutPlan<P>[],
-    private readonly settings: RolloutSettings,
+    private readonly how: RolloutSettings | RolloutAgent,
     private readonly options: ScheduleOptions<P>,
   ) {
-    this.#prompts = promptsByGroup(plans, settings);
+    this.#prompts = isAgent(how) ? new Map() : promptsByGroup(plans, how);
     setMaxListeners(0, this.#stop.signal);
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#results = new Array(plans.length).fill(undefined);
@@ -112,10 +116,10 @@ class Run<P extends Problem> {
     const work = async (): Promise<void> => {
       while (next < this.plans.length) {
         const i = next++;
-        let rollout = await runRollout(this.settings, this.#input(i, 0));
+        let rollout = await this.#rollout(this.#input(i, 0));
         if (rollout.kind === 'infra') {
           this.#countInfra(rollout.error);
-          rollout = await runRollout(this.settings, this.#input(i, ATTEMPTS_PER_TURN));
+          rollout = await this.#rollout(this.#input(i, ATTEMPTS_PER_TURN));
         }
         this.#done(i, rollout);
       }
@@ -125,18 +129,18 @@ class Run<P extends Problem> {
   }
 
   /** In portions of `concurrency`; the lost ones of a portion are run again together. */
-  async inLockstep(): Promise<void> {
+  async inLockstep(settings: RolloutSettings): Promise<void> {
     const size = Math.max(1, this.options.concurrency);
     for (let from = 0; from < this.plans.length; from += size) {
       const portion = Array.from({ length: Math.min(size, this.plans.length - from) }, (_, i) => from + i);
       const lost: number[] = [];
-      await this.#portion(portion, 0, (i, rollout) => {
+      await this.#portion(settings, portion, 0, (i, rollout) => {
         if (rollout.kind === 'finished') return this.#done(i, rollout);
         this.#countInfra(rollout.error);
         lost.push(i);
       });
       lost.sort((a, b) => a - b);
-      await this.#portion(lost, ATTEMPTS_PER_TURN, (i, rollout) => this.#done(i, rollout));
+      await this.#portion(settings, lost, ATTEMPTS_PER_TURN, (i, rollout) => this.#done(i, rollout));
     }
   }
 
@@ -156,10 +160,19 @@ class Run<P extends Problem> {
     return this.#results.map((rollout) => rollout!);
   }
 
-  async #portion(indices: readonly number[], firstAttempt: number, done: (i: number, rollout: Rollout<P>) => void): Promise<void> {
+  async #portion(
+    settings: RolloutSettings,
+    indices: readonly number[],
+    firstAttempt: number,
+    done: (i: number, rollout: Rollout<P>) => void,
+  ): Promise<void> {
     const inputs = indices.map((i) => this.#input(i, firstAttempt));
     const label = `step ${this.options.step}`;
-    await this.#together([runInLockstep(this.settings, inputs, label, (at, rollout) => done(indices[at]!, rollout))]);
+    await this.#together([runInLockstep(settings, inputs, label, (at, rollout) => done(indices[at]!, rollout))]);
+  }
+
+  #rollout(input: RolloutInput<P>): Promise<Rollout<P>> {
+    return isAgent(this.how) ? this.how.run(input) : runRollout(this.how, input);
   }
 
   /** Waits for all; the first error ends the others. */
@@ -176,12 +189,13 @@ class Run<P extends Problem> {
 
   #input(i: number, firstAttempt: number): RolloutInput<P> {
     const plan = this.plans[i]!;
+    const prompt = this.#prompts.get(plan.groupId);
     const { runSeed, step } = this.options;
     return {
       problem: plan.problem,
       groupId: plan.groupId,
       trajectoryId: plan.trajectoryId,
-      promptTokens: this.#prompts.get(plan.groupId)!,
+      ...(prompt && { promptTokens: prompt }),
       signal: this.#stop.signal,
       ...(plan.sampling && { sampling: plan.sampling }),
       seed: (turn, attempt) => deriveSeed(runSeed, step, plan.occurrence, plan.sample, turn, firstAttempt + attempt),

@@ -20,7 +20,7 @@ export interface RolloutStatistics {
   readonly tokensPerTurn: number;
   /** Tokens a rollout that the model wrote. */
   readonly modelTokensPerRollout: number;
-  /** Tokens a rollout, tools' included. */
+  /** Tokens a rollout, tools' included where their ids are known. */
   readonly responseTokensPerRollout: number;
   /** An estimate, nats: the mean of -samplerLogProbs over the model's tokens; unbiased at temperature 1 and top-p 1 only. NaN without any. */
   readonly entropyEstimate: number;
@@ -36,16 +36,18 @@ export function rolloutStatistics(trajectories: readonly Trajectory[]): RolloutS
   let successes = 0;
   let turns = 0;
   let written = 0;
+  let sampled = 0;
   let tokens = 0;
   let negativeLogProbs = 0;
   let entropySum = 0;
   for (const trajectory of trajectories) {
-    const wrote = modelTokens(trajectory);
+    const wrote = writtenTokens(trajectory);
     calls += executedCalls(trajectory);
     for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed' && reply.success) successes++;
     turns += trajectory.turns.length;
     written += wrote;
-    tokens += trajectory.tokens.length;
+    sampled += modelTokens(trajectory);
+    tokens += trajectory.tokens.length === 0 ? wrote : trajectory.tokens.length;
     for (const logProb of trajectory.samplerLogProbs) negativeLogProbs -= logProb;
     entropySum += (trajectory.entropy ?? Number.NaN) * wrote;
   }
@@ -61,10 +63,14 @@ export function rolloutStatistics(trajectories: readonly Trajectory[]): RolloutS
     tokensPerTurn: written / turns,
     modelTokensPerRollout: written / n,
     responseTokensPerRollout: tokens / n,
-    entropyEstimate: negativeLogProbs / written,
+    entropyEstimate: sampled === 0 ? Number.NaN : negativeLogProbs / sampled,
     ...(Number.isNaN(entropySum) || written === 0 ? {} : { entropy: entropySum / written }),
   };
 }
+
+/** An endpoint that gives no token ids counts them: then its count is taken. */
+const writtenTokens = (trajectory: Trajectory): number =>
+  trajectory.mask.length > 0 ? modelTokens(trajectory) : trajectory.turns.reduce((sum, turn) => sum + turn.tokens, 0);
 
 const hasUnreadableCall = (trajectory: Trajectory): boolean =>
   trajectory.turns.some((turn) => turn.segments.some((segment) => segment.kind === 'malformedCall' || segment.kind === 'cutOffCall'));
