@@ -1,4 +1,5 @@
 /** Tables for the terminal. Knows reports, not runs. */
+import type { EvalMode, PublishedScore } from '../benchmarks/benchmark.js';
 import type { EvaluationResult } from '../evaluation/evaluate.js';
 import type { Figure } from '../evaluation/metrics.js';
 import type { Report, StageReport } from '../evaluation/report.js';
@@ -63,6 +64,27 @@ export function evaluationTable(result: EvaluationResult): string {
     ['turns', statistics.turnsPerRollout.toFixed(2)],
     ['tokens a turn', statistics.tokensPerTurn.toFixed(0)],
   ]);
+}
+
+/** The paper's scores with ours among them, best first; the mode of ours comes first. */
+export function publishedTable(
+  title: string,
+  mode: EvalMode,
+  published: readonly PublishedScore[],
+  ours: { readonly model: string; readonly score: number | undefined },
+): string {
+  const rows = (of: EvalMode): string[][] =>
+    [
+      ...published
+        .filter((row) => row.mode === of)
+        .map(({ model, score, selfEvaluated }) => ({ name: model, score, star: selfEvaluated === true })),
+      ...(of === mode && ours.score !== undefined ? [{ name: `> ${ours.model} (this run)`, score: ours.score * 100, star: false }] : []),
+    ]
+      .sort((a, b) => b.score - a.score)
+      .map(({ name, score, star }) => [name, `${score.toFixed(1)}${star ? '*' : ' '}`, of]);
+  const other = mode === 'plain' ? 'agentic' : 'plain';
+  const star = published.some(({ selfEvaluated }) => selfEvaluated) ? "\n* evaluated by the paper's authors" : '';
+  return `${table([[`${title}, paper's Table 2`, '% ', 'mode'], ...rows(mode), ...rows(other)])}${star}`;
 }
 
 const percentWithTenth = (share: number): string => `${(share * 100).toFixed(1)}%`;

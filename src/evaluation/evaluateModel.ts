@@ -4,38 +4,46 @@
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { BenchmarkChoice, LoadedBenchmark } from '../benchmarks/loadBenchmark.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
+import { isEndpoint } from '../engine/openaiEndpoint.js';
 import type { Sampler } from '../engine/sampler.js';
 import { isGenerator, loadProblems } from '../problems/load.js';
-import { deriveSeed } from '../random.js';
 import { loadRecipe, packagedRecipes, resolveRecipe } from '../recipe/load.js';
 import { type ProblemSource, type Recipe, type RecipeInput, recipeSchema } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
-import { mathGrader } from '../reward/mathGrader.js';
 import { openRun } from '../runs/reader.js';
 import type { Session } from '../session/session.js';
 import { type Log, runFolder, withRun } from '../session/withRun.js';
 import { resolveModel } from '../setup/weights.js';
 import type { AnyTool } from '../tools/callTool.js';
 import { UserError } from '../userError.js';
-import { type EvaluationResult, evaluatePolicy, type SamplingSetting } from './evaluate.js';
+import { atEndpoint } from './atEndpoint.js';
+import { benchmarkRecipe, type Evaluation, extraOf, measure, openBenchmark } from './benchmarkRun.js';
+import type { EvaluationResult, SamplingSetting } from './evaluate.js';
 import { writeReport } from './report.js';
 
 export interface EvaluateOptions<P extends Problem = Problem> {
-  /** A model as in a recipe, or the folder of a run, whose last checkpoint is taken. */
+  /** A model as in a recipe; the folder of a run, whose last checkpoint is taken; or an endpoint, `openai:http://127.0.0.1:8000/v1#model`. */
   readonly model: string;
   /** Prompt, tools and limits: a recipe by name, file or object. Default: the run's own; `demo` or `nano` for those models, else `grpo-tcr`. */
   readonly recipe?: string | RecipeInput;
   readonly set?: readonly string[];
-  /** A list, or a source as in a recipe: `calc`, `calc-small`, a JSON Lines file. Default: the recipe's evaluation problems. */
+  /** A list, or a source as in a recipe: `calc`, `calc-small`, a file. Default: the recipe's evaluation problems. */
   readonly problems?: readonly P[] | ProblemSource;
-  /** How many problems. Default: 128 of a generator, all of a file. */
+  /** In place of problems and grader; with the paper's settings where these options are silent: 32 rollouts a problem at top-p 0.6. */
+  readonly benchmark?: BenchmarkChoice;
+  /** How many problems. Default: 128 of a generator, all of a file or a benchmark. */
   readonly count?: number;
   /** Rollouts a problem. Default 8. */
   readonly samples?: number;
+  /** Default 1. */
   readonly temperature?: number;
+  /** Default 1. */
   readonly topP?: number;
+  /** Of an endpoint. */
+  readonly endpoint?: { readonly keyName?: string; readonly concurrency?: number };
   readonly tools?: readonly AnyTool[];
   readonly grader?: Grader<P>;
   /** Folder for the trajectories; default `runs/eval-<time>`. */
@@ -49,58 +57,58 @@ export interface EvaluateOptions<P extends Problem = Problem> {
 export interface Evaluated<P extends Problem = Problem> {
   readonly folder: string;
   readonly result: EvaluationResult<P>;
+  readonly benchmark?: LoadedBenchmark;
 }
 
-/** @throws UserError for a model, run, recipe or problems file that cannot be used */
+/** @throws UserError for a model, run, recipe, endpoint, benchmark or problems file that cannot be used */
 export async function evaluate<P extends Problem = Problem>(options: EvaluateOptions<P>): Promise<Evaluated<P>> {
   const signal = options.signal ?? new AbortController().signal;
   const log = options.log ?? (() => undefined);
   const source = existsSync(join(options.model, 'run.sqlite')) ? runOf(options.model) : undefined;
-  const recipe = await recipeOf(options, source?.recipe);
-  const { samples = 8, temperature = 1, topP = 1, tools, onEvent } = options;
+  const benchmark = options.benchmark && (await openBenchmark(options.benchmark, options.count, log, signal));
+  const own = await recipeOf(options, source?.recipe);
+  const recipe = benchmark ? benchmarkRecipe(own, benchmark, options.set ?? []) : own;
+  const { samples = benchmark ? 32 : 8, temperature = 1, topP = benchmark ? 0.6 : 1 } = options;
   const setting: SamplingSetting = { name: 'main', samples, temperature, topP };
   const folder = runFolder(options.out, 'eval');
-  await resolveModel(recipe.model, { log });
-  const wanted = options.problems ?? recipe.problems.evaluation;
-  const problems = Array.isArray(wanted)
-    ? (wanted as readonly P[])
-    : ((await loadProblems(wanted as ProblemSource, {
-        split: 'evaluation',
-        seed: 0,
-        ...countOf(wanted as ProblemSource, options.count),
-      })) as P[]);
+  if (!isEndpoint(options.model)) await resolveModel(recipe.model, { log });
+  const problems = (benchmark?.problems ?? (await problemsOf(options, recipe))) as readonly P[];
+  const evaluation: Evaluation<P> = { options, recipe, folder, problems, setting, benchmark, log, signal };
+  const result = isEndpoint(options.model) ? await atEndpoint(evaluation) : await withModel(evaluation, source);
+  writeReport(folder);
+  return { folder, result, ...(benchmark && { benchmark }) };
+}
 
+async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: Source | undefined): Promise<EvaluationResult<P>> {
+  const { options, recipe, folder, problems, log, signal } = evaluation;
   return withRun(
     {
       recipe,
       folder,
-      ...(source && { sessionFolder: source.folder, extra: { checkpoint: source.checkpoint ?? 'none' } }),
-      ...(tools && { tools }),
+      ...(source && { sessionFolder: source.folder }),
+      extra: { ...extraOf(evaluation), ...(source && { checkpoint: source.checkpoint ?? 'none' }) },
+      ...(options.tools && { tools: options.tools }),
       log,
-      onEvent,
+      onEvent: options.onEvent,
       signal,
       prepare: (session) => session.fitting(problems, 'evaluation'),
     },
-    async ({ session, sink, input }) => {
-      const [result] = await evaluatePolicy({
-        sampler: await samplerOf(session, source?.checkpoint, signal),
+    async ({ session, sink, input }) =>
+      measure(evaluation, {
+        answerer: { sampler: await samplerOf(session, source?.checkpoint, signal), rollout: session.rolloutSettings() },
         problems: input,
-        settings: [setting],
-        rollout: session.rolloutSettings(),
-        grader: options.grader ?? mathGrader,
-        stage: 'base',
-        step: 0,
-        seed: deriveSeed(recipe.seed, 'evaluation'),
-        concurrency: 256,
+        runner: session.runner,
         lockstep: recipe.engine.deterministic,
         sink,
-        signal,
-        ...(options.onProgress && { onProgress: options.onProgress }),
-      });
-      writeReport(folder);
-      return { folder, result: result! };
-    },
+      }),
   );
+}
+
+async function problemsOf<P extends Problem>(options: EvaluateOptions<P>, recipe: Recipe): Promise<readonly Problem[]> {
+  const wanted = options.problems ?? recipe.problems.evaluation;
+  if (Array.isArray(wanted)) return wanted as readonly Problem[];
+  const source = wanted as ProblemSource;
+  return loadProblems(source, { split: 'evaluation', seed: 0, ...countOf(source, options.count) });
 }
 
 /** How many problems: a generator would be endless, a file is taken whole. */
@@ -118,7 +126,14 @@ async function samplerOf(session: Session, checkpoint: string | undefined, signa
   return policy.publish(signal);
 }
 
-function runOf(folder: string): { folder: string; recipe: Recipe; checkpoint?: string } {
+/** A run whose last checkpoint is evaluated. */
+interface Source {
+  readonly folder: string;
+  readonly recipe: Recipe;
+  readonly checkpoint?: string;
+}
+
+function runOf(folder: string): Source {
   const run = openRun(folder);
   try {
     const checkpoint = run.checkpoints().at(-1)?.path;

@@ -11,14 +11,15 @@ import type { Problem } from '../domain/problem.js';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../engine/embedded.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineError } from '../engine/engineError.js';
+import { isEndpoint, refuseTraining } from '../engine/openaiEndpoint.js';
 import { connectEngine } from '../engine/tinkerClient.js';
 import type { Recipe } from '../recipe/schema.js';
 import { promptTooLong, type RolloutSettings } from '../rollout/episode.js';
-import { type OpenedRunner, openCodeRunner } from '../sandbox/open.js';
+import type { OpenedRunner } from '../sandbox/open.js';
 import { type ResolvedModel, resolveModel } from '../setup/weights.js';
-import { type AnyTool, Toolbox } from '../tools/callTool.js';
-import { codeInterpreter } from '../tools/codeInterpreter.js';
+import type { AnyTool, Toolbox } from '../tools/callTool.js';
 import { UserError } from '../userError.js';
+import { openTools } from './tools.js';
 
 export interface SessionOptions {
   readonly recipe: Recipe;
@@ -31,15 +32,10 @@ export interface SessionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Programs that run at once: `auto` is one a core, at most eight; a policy's programs are short. */
-const workersOf = ({ sandbox }: Recipe): number =>
-  sandbox.workers === 'auto' ? Math.min(8, Math.max(1, availableParallelism())) : sandbox.workers;
-
 /** Bit-equal repeats need a number that does not depend on what else runs: all cores, then. */
 const threadsOf = ({ engine }: Recipe): number | 'auto' =>
   engine.deterministic && engine.threads === 'auto' ? availableParallelism() : engine.threads;
 
-export const CODE_INTERPRETER = 'code_interpreter';
 const API_KEY = 'TINKER_API_KEY';
 
 export class Session {
@@ -68,25 +64,12 @@ export class Session {
   /** @throws UserError for what the user can mend; everything that was opened is closed again. */
   static async open(options: SessionOptions): Promise<Session> {
     const { recipe, log, warn } = options;
+    if (isEndpoint(recipe.model)) refuseTraining(recipe.model);
     const model = await resolveModel(recipe.model, { log });
     const format = await ChatFormat.load(model.folder, { tools: recipe.prompt.tools });
     for (const note of format.notes) log(`chat template: ${note}`);
-    const own = options.tools ?? [];
-    const unknown = recipe.tools.filter((name) => name !== CODE_INTERPRETER && !own.some((tool) => tool.name === name));
-    if (unknown.length > 0) {
-      throw new UserError(
-        `unknown tool ${unknown.join(', ')} in the recipe`,
-        `Known: ${[CODE_INTERPRETER, ...own.map((tool) => tool.name)].join(', ')}.`,
-      );
-    }
-    const needsSandbox = recipe.tools.includes(CODE_INTERPRETER);
-    const runner = needsSandbox ? await openCodeRunner({ kind: recipe.sandbox.kind, workers: workersOf(recipe) }) : undefined;
+    const { toolbox, runner } = await openTools({ recipe, tools: options.tools ?? [], log, warn });
     try {
-      for (const note of runner?.notes ?? []) log(`sandbox: ${note}`);
-      if (recipe.sandbox.kind === 'none' && runner) warn("sandbox: none. The model's code runs with your rights on this machine.");
-      const { timeoutSeconds, memoryMb } = recipe.sandbox;
-      const builtIn = runner ? [codeInterpreter(runner, { timeoutSeconds, memoryMb })] : [];
-      const toolbox = new Toolbox([...builtIn, ...own]);
       const session = new Session(options, { model, format, toolbox, runner, engine: undefined as never });
       await session.#start();
       return session;
