@@ -172,8 +172,8 @@ PRINTERS = [
 ]
 
 # What the printer means in one way and a reader may take in another: `1 / 2 x` as 1/(2x), `5 \frac{a}{b}` as a product,
-# `(3) 1`, `\ln{(x)}^{2}`.
-AMBIGUOUS = re.compile(r"/ [^ )}]+ (?![-+)}/]|\\right)|\d \\d?frac|\) \d|\)\}\^")
+# `(3) 1`, `4 2^{1/2}`, `\ln{(x)}^{2}`.
+AMBIGUOUS = re.compile(r"/ [^ )}]+ (?![-+)}/]|\\right)|\d \\d?frac|\) \d|\)\}\^|\d \d")
 
 
 def values(e):
