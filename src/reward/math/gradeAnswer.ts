@@ -1,122 +1,124 @@
 /**
- * Compares an answer with the right one: as exact numbers where both are numbers, as normalised text elsewhere. Pure, total and bounded.
- * Does not solve or simplify: `1+1` is a text.
+ * Compares an answer with the right one: as texts, and as what they say. Pure, total and bounded: any text has its verdict, by counted work
+ * and not by time. Knows no problem and no sandbox: see `gradeMath.ts`.
  *
- * Conventions: 50% equals 0.5 and 1/2, not 50. A currency mark changes nothing. A unit may be left out but not differ.
- * Text is compared without regard to case, unless it holds LaTeX commands.
+ * Conventions, besides those of `readAnswer.ts`, `sameValue.ts` and `equalNodes.ts`:
+ * - Numbers are exact. A finite decimal is its own exact value on both sides, and is never rounded: 0.333333 is not 1/3, 3.14 is not pi, and a
+ *   right answer of 3.14 is not met by pi. There is no tolerance of any kind.
+ * - 50% equals 0.5 and 1/2, not 50.
+ * - Words are compared without regard to case. What cannot be read as mathematics as a whole equals only the same text: no number is ever
+ *   picked out of it.
  */
 import type { Graded } from '../../domain/verdict.js';
-import { equalRationals, lowestTerms } from './rational.js';
-import { readNumber, THIN_SPACE } from './readNumber.js';
+import { Budget, OutOfBudget } from './budget.js';
+import { exactValue } from './exact.js';
+import type { Node } from './node.js';
+import { MAX_LENGTH, plainForm, textForm } from './plainText.js';
+import { readAnswer } from './readAnswer.js';
+import { type Comparison, sameValue } from './sameValue.js';
+import type { Value } from './value.js';
 
-/** Longer answers are compared as they stand. */
-const MAX_LENGTH = 10_000;
-/** Surrounding marks that are taken off, at most. */
-const MAX_WRAPPERS = 20;
+export { answerKey } from './answerKey.js';
+
+/** Work of one comparison: a few tenths of a second at most. */
+const BUDGET = 20_000_000;
+
+/** How two answers compare; `open` are the pairs that would all have to be equal for the answers to be. */
+export type Sameness =
+  | { readonly kind: 'equal' }
+  | { readonly kind: 'different' }
+  | { readonly kind: 'undecided'; readonly open: readonly { readonly a: Node; readonly b: Node }[] };
 
 /**
  * @param answer what was extracted; undefined where nothing was
- * @param gold   the right answer, as text or LaTeX
+ * @param gold   the right answer, as text or LaTeX; one that `checkGold` refuses is met by nothing
  */
 export function gradeAnswer(answer: string | undefined, gold: string): Graded {
   if (answer === undefined) return { kind: 'graded', correct: false, score: 0, reason: 'noAnswer' };
   if (answer.trim() === '') return { kind: 'graded', correct: false, score: 0, reason: 'noAnswer', extracted: answer };
-  const correct = sameAnswer(answer, gold);
-  return { kind: 'graded', correct, score: correct ? 1 : 0, reason: correct ? 'match' : 'mismatch', extracted: answer };
+  return verdictOf(checkGold(gold) === undefined && sameAnswer(answer, gold), answer);
 }
 
-export function sameAnswer(a: string, b: string): boolean {
+export const verdictOf = (correct: boolean, answer: string): Graded => ({
+  kind: 'graded',
+  correct,
+  score: correct ? 1 : 0,
+  reason: correct ? 'match' : 'mismatch',
+  extracted: answer,
+});
+
+export const sameAnswer = (a: string, b: string): boolean => compareAnswers(a, b).kind === 'equal';
+
+export function compareAnswers(a: string, b: string): Sameness {
   const [left, right] = [plainForm(a), plainForm(b)];
-  if (left === '' || right === '') return a.trim() === b.trim();
-  if (textForm(left) === textForm(right)) return true;
-  const [x, y] = [readNumber(left), readNumber(right)];
-  if (x === undefined || y === undefined) return false;
-  return equalRationals(x.value, y.value) && (x.unit === y.unit || x.unit === '' || y.unit === '');
-}
-
-/** Without surrounding marks (dollars, bold, braces, \text{}, a full stop), with one spelling of minus, spaces and fractions. */
-export function plainForm(text: string): string {
-  if (text.length > MAX_LENGTH) return text.trim();
-  let form = text
-    .normalize('NFC')
-    .replace(/[\u2212\u2010\u2011\ufe63\uff0d]/g, '-')
-    .replace(/\\!/g, '')
-    .replace(/\\,/g, THIN_SPACE)
-    .replace(/\\[;: ]|~/g, ' ')
-    .replace(/\\(?:left|right|displaystyle)(?![A-Za-z])/g, '')
-    .replace(/\\[dtc]frac(?![A-Za-z])/g, '\\frac')
-    .replace(/[^\S\u2009]+/g, ' ');
-  for (let i = 0; i < MAX_WRAPPERS; i++) {
-    const inner = unwrap(form.trim());
-    if (inner === form) break;
-    form = inner;
-  }
-  return form;
-}
-
-const PAIRS: readonly (readonly [string, string])[] = [
-  ['\\(', '\\)'],
-  ['\\[', '\\]'],
-  ['$$', '$$'],
-  ['$', '$'],
-  ['**', '**'],
-];
-
-const WRAPPER = /^\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|mbox|boxed|boldsymbol)\s*\{/;
-
-/** Takes off one surrounding mark, if there is one. */
-function unwrap(text: string): string {
-  for (const [open, close] of PAIRS) {
-    if (text.length > open.length + close.length && text.startsWith(open) && text.endsWith(close) && !text.endsWith(`\\${close}`)) {
-      const inner = text.slice(open.length, -close.length);
-      if (!inner.includes(open) && !inner.includes(close)) return inner;
+  if (left === '' || right === '') return { kind: a.trim() === b.trim() ? 'equal' : 'different' };
+  if (left === right) return { kind: 'equal' };
+  if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return { kind: 'different' };
+  if (textForm(left) === textForm(right)) return { kind: 'equal' };
+  const [x, y] = [readAnswer(left), readAnswer(right)];
+  const budget = new Budget(BUDGET);
+  let open: Comparison['open'] = [];
+  let undecided = false;
+  for (const p of x) {
+    for (const q of y) {
+      const comparison: Comparison = { budget, open: [], unclear: false };
+      const decision = sameValue(p, q, comparison);
+      if (decision === 'equal') return { kind: 'equal' };
+      if (decision !== 'undecided') continue;
+      undecided = true;
+      if (!comparison.unclear) open = comparison.open;
     }
   }
-  const wrapper = WRAPPER.exec(text)?.[0] ?? (text.startsWith('{') ? '{' : undefined);
-  if (wrapper !== undefined && closingBrace(text, wrapper.length) === text.length - 1) return text.slice(wrapper.length, -1);
-  for (const stray of ['\\)', '\\]']) if (text.endsWith(stray)) return text.slice(0, -stray.length);
-  return text.length > 1 && text.endsWith('.') && !text.endsWith('..') ? text.slice(0, -1) : text;
+  return undecided ? { kind: 'undecided', open } : { kind: 'different' };
 }
 
-/** Index of the brace that closes one opened just before `from`; -1 where there is none. */
-function closingBrace(text: string, from: number): number {
-  let depth = 1;
-  for (let i = from; i < text.length; i++) {
-    if (text[i] === '\\') i++;
-    else if (text[i] === '{') depth++;
-    else if (text[i] === '}' && --depth === 0) return i;
-  }
-  return -1;
-}
-
-function textForm(plain: string): string {
-  const unwrapped = plain
-    .replace(/\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)\s*\{([^{}]*)\}/g, ' $1 ')
-    .replace(/\\frac\s*(\d)\s*(\d)/g, '\\frac{$1}{$2}')
-    .replace(/\s+/g, ' ')
-    .replace(/ ?(\\[{}]|[^\p{L}\p{N}\s\\]) ?/gu, '$1')
-    .replace(/ \\/g, '\\')
-    .trim();
-  return /\\[A-Za-z]/.test(unwrapped) ? unwrapped : unwrapped.toLowerCase();
-}
-
-/** Equal keys for equal exact numbers; the normal form for everything else. For majority votes. */
-export function answerKey(text: string): string {
-  const plain = plainForm(text);
-  const number = readNumber(plain);
-  if (number === undefined) return `text ${textForm(plain)}`;
-  const { numerator, denominator } = lowestTerms(number.value);
-  return denominator === 1n ? `${numerator}` : `${numerator}/${denominator}`;
-}
+const MAX_REMEMBERED = 500;
+const remembered = new Map<string, string | undefined>();
 
 /** Why a text cannot serve as the right answer; undefined where it can. */
 export function checkGold(gold: string): string | undefined {
-  if (gold.trim() === '') return 'it is empty';
-  let depth = 0;
-  for (let i = 0; i < gold.length && depth >= 0; i++) {
-    if (gold[i] === '\\') i++;
-    else if (gold[i] === '{') depth++;
-    else if (gold[i] === '}') depth--;
+  if (gold.length > 2000) return problemOf(gold);
+  if (!remembered.has(gold)) {
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(gold, problemOf(gold));
   }
-  return depth === 0 ? undefined : 'its braces do not balance';
+  return remembered.get(gold);
+}
+
+function problemOf(gold: string): string | undefined {
+  if (gold.trim() === '') return 'it is empty';
+  if (!bracesBalance(gold)) return 'its braces do not balance';
+  const plain = plainForm(gold);
+  if (!/[^\s$.,;:?*`()[\]{}\\]/.test(plain) && !/\\\{\s*\\\}|\(\s*\)/.test(plain)) return 'it holds nothing but punctuation';
+  if (/[^\P{Cc}\s]|\ufffd/u.test(plain)) return 'it holds control characters';
+  if (/\\$/.test(plain) && !/\\\\$/.test(plain)) return 'it ends in a backslash';
+  if (countOf(plain, /\\begin\s*\{/g) !== countOf(plain, /\\end\s*\{/g)) return 'a \\begin or \\end is missing';
+  if (/\\(?:frac|sqrt|binom)\s*(?:$|[}&,)])/.test(plain) || /\\(?:frac|binom)\s*(?:\{[^{}]*\}|\d)\s*(?:$|[}&,)])/.test(plain)) {
+    return 'a command lacks its argument';
+  }
+  const values = readAnswer(plain);
+  if (values.length > 0 && values.every((value) => hasNoValue(value, new Budget(BUDGET))))
+    return 'it has no value: it divides by zero, or the like';
+  return undefined;
+}
+
+const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
+
+function bracesBalance(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length && depth >= 0; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === '{') depth++;
+    else if (text[i] === '}') depth--;
+  }
+  return depth === 0;
+}
+
+function hasNoValue(value: Value, budget: Budget): boolean {
+  try {
+    return value.kind === 'quantity' && exactValue(value.node, budget) === 'noValue';
+  } catch (error) {
+    if (error instanceof OutOfBudget) return false;
+    throw error;
+  }
 }

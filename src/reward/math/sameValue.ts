@@ -1,0 +1,227 @@
+/**
+ * Compares what two answers say.
+ *
+ * - A unit, a currency mark and the name before `=` may be left out on one side, but not differ.
+ * - An equation equals another up to a factor that is a number other than 0; an inequality up to a positive one.
+ * - Lists of solutions and sets have no order, and each matches the other; in sets, repeated elements count once. Tuples have an order, and
+ *   their brackets count where there are two parts: an interval is no point. A column is the same vector as a tuple.
+ * - Intervals equal the inequalities that describe them.
+ */
+import type { Budget } from './budget.js';
+import { type Decision, equalNodes, factorBetween } from './equalNodes.js';
+import { difference, type Node, number, product, someNode, variablesOf } from './node.js';
+import { rational } from './rational.js';
+import { asInterval } from './readAnswer.js';
+import type { Interval, Operator, Value } from './value.js';
+
+export interface Comparison {
+  readonly budget: Budget;
+  /** Pairs of expressions that would have to be equal: filled where nothing else keeps two answers apart. */
+  readonly open: { readonly a: Node; readonly b: Node }[];
+  /** Whether something was left open that no list of pairs expresses. */
+  unclear: boolean;
+}
+
+export function sameValue(a: Value, b: Value, comparison: Comparison): Decision {
+  if (a.kind === 'set' || a.kind === 'list' || b.kind === 'set' || b.kind === 'list') return sameCollection(a, b, comparison);
+  if (a.kind === 'intervals' || b.kind === 'intervals') return sameIntervals(a, b, comparison);
+  if (a.kind === 'relation' || b.kind === 'relation') return sameRelation(a, b, comparison);
+  if (a.kind === 'infinity' && b.kind === 'infinity') return a.negative === b.negative ? 'equal' : 'different';
+  if (a.kind === 'quantity' && b.kind === 'quantity') return sameQuantity(a, b, comparison);
+  if (a.kind === 'infinity' || b.kind === 'infinity' || a.kind === 'quantity' || b.kind === 'quantity') return 'different';
+  if (differ(a.label, b.label)) return 'different';
+  if (a.kind === 'matrix' || b.kind === 'matrix') return sameMatrix(a, b, comparison);
+  return sameTuple(a, b, comparison);
+}
+
+const differ = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && a !== b;
+
+function sameQuantity(a: Extract<Value, { kind: 'quantity' }>, b: Extract<Value, { kind: 'quantity' }>, comparison: Comparison): Decision {
+  if (a.unit !== '' && b.unit !== '' && a.unit !== b.unit) return 'different';
+  if (differ(a.label, b.label)) {
+    return sameRelation(equation(a)!, equation(b)!, comparison);
+  }
+  const decision = same(a.node, b.node, comparison);
+  if (decision !== 'different' || (a.unit === '°') === (b.unit === '°')) return decision;
+  const [degrees, radians] = a.unit === '°' ? [a.node, b.node] : [b.node, a.node];
+  const hasPi = someNode(radians, (node) => node.kind === 'constant' && node.name === 'pi');
+  return hasPi ? same(product([degrees, PI_OVER_180]), radians, comparison) : 'different';
+}
+
+const PI_OVER_180: Node = product([number(rational(1n, 180n)), { kind: 'constant', name: 'pi' }]);
+
+function same(a: Node, b: Node, comparison: Comparison): Decision {
+  const decision = equalNodes(a, b, comparison.budget);
+  if (decision === 'undecided') comparison.open.push({ a, b });
+  return decision;
+}
+
+/** Different as soon as one part is; else undecided if one part is. */
+function all(count: number, decide: (index: number) => Decision): Decision {
+  let undecided = false;
+  for (let i = 0; i < count; i++) {
+    const decision = decide(i);
+    if (decision === 'different') return decision;
+    if (decision === 'undecided') undecided = true;
+  }
+  return undecided ? 'undecided' : 'equal';
+}
+
+function sameTuple(a: Extract<Value, { kind: 'tuple' }>, b: Extract<Value, { kind: 'tuple' }>, comparison: Comparison): Decision {
+  if (a.items.length !== b.items.length) return 'different';
+  const plain = (bracket: string): string =>
+    bracket === '⟨' ? '(' : bracket === '⟩' ? ')' : a.items.length > 2 ? bracket.replace('[', '(').replace(']', ')') : bracket;
+  if (plain(a.open) !== plain(b.open) || plain(a.close) !== plain(b.close)) return 'different';
+  return all(a.items.length, (i) => sameValue(a.items[i]!, b.items[i]!, comparison));
+}
+
+function sameMatrix(
+  a: Extract<Value, { kind: 'matrix' | 'tuple' }>,
+  b: Extract<Value, { kind: 'matrix' | 'tuple' }>,
+  comparison: Comparison,
+): Decision {
+  const [x, y] = [rowsOf(a), rowsOf(b)];
+  if (x === undefined || y === undefined || x.length !== y.length || x[0]!.length !== y[0]!.length) return 'different';
+  const columns = x[0]!.length;
+  return all(x.length * columns, (i) => {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    return same(x[row]![column]!, y[row]![column]!, comparison);
+  });
+}
+
+/** A tuple as a column. */
+function rowsOf(value: Extract<Value, { kind: 'matrix' | 'tuple' }>): readonly (readonly Node[])[] | undefined {
+  if (value.kind === 'matrix') return value.rows;
+  if (value.open === '[' && value.items.length < 3) return undefined;
+  const cells = value.items.map((item) =>
+    item.kind === 'quantity' && item.unit === '' && item.label === undefined ? item.node : undefined,
+  );
+  return cells.every((cell) => cell !== undefined) ? cells.map((cell) => [cell]) : undefined;
+}
+
+/** Lists and sets: each element on one side has its own on the other. */
+function sameCollection(a: Value, b: Value, comparison: Comparison): Decision {
+  const [x, y] = [elementsOf(a), elementsOf(b)];
+  if (x === undefined || y === undefined) return 'different';
+  const sets = a.kind === 'set' && b.kind === 'set';
+  if (!sets && x.length !== y.length) return 'different';
+  const free = new Set(y.keys());
+  let undecided = false;
+  for (const item of x) {
+    const found = [...(sets ? y.keys() : free)].find((i) => {
+      const decision = quietly(item, y[i]!, comparison);
+      if (decision === 'undecided') undecided = true;
+      return decision === 'equal';
+    });
+    if (found === undefined) return open(undecided, comparison);
+    free.delete(found);
+  }
+  if (!sets || free.size === 0) return 'equal';
+  const covered = y.every((item) =>
+    x.some((other) => {
+      const decision = quietly(item, other, comparison);
+      if (decision === 'undecided') undecided = true;
+      return decision === 'equal';
+    }),
+  );
+  return covered ? 'equal' : open(undecided, comparison);
+}
+
+function open(undecided: boolean, comparison: Comparison): Decision {
+  if (undecided) comparison.unclear = true;
+  return undecided ? 'undecided' : 'different';
+}
+
+/** Without leaving pairs open: which of them would have to be equal is not known. */
+const quietly = (a: Value, b: Value, comparison: Comparison): Decision =>
+  sameValue(a, b, { budget: comparison.budget, open: [], unclear: false });
+
+/** A single value is a list of one, and the set of it. */
+function elementsOf(value: Value): readonly Value[] | undefined {
+  if (value.kind === 'set' || value.kind === 'list') {
+    return value.label === undefined
+      ? value.items
+      : value.items.map((item) => (item.kind === 'quantity' ? { ...item, label: value.label! } : item));
+  }
+  return value.kind === 'intervals' ? undefined : [value];
+}
+
+function sameIntervals(a: Value, b: Value, comparison: Comparison): Decision {
+  if (a.kind === 'relation' || b.kind === 'relation') {
+    const [left, right] = [halfLine(a, b), halfLine(b, a)];
+    return left === undefined || right === undefined ? 'different' : sameRelation(left, right, comparison);
+  }
+  const [x, y] = [intervalsOf(a), intervalsOf(b)];
+  if (x === undefined || y === undefined || x.length !== y.length || differ(labelOf(a), labelOf(b))) return 'different';
+  const free = new Set(y.keys());
+  let undecided = false;
+  for (const part of x) {
+    const found = [...free].find((i) => {
+      const decision = sameInterval(part, y[i]!, comparison.budget);
+      if (decision === 'undecided') undecided = true;
+      return decision === 'equal';
+    });
+    if (found === undefined) return open(undecided, comparison);
+    free.delete(found);
+  }
+  return 'equal';
+}
+
+const labelOf = (value: Value): string | undefined => ('label' in value ? value.label : undefined);
+
+function intervalsOf(value: Value): readonly Interval[] | undefined {
+  if (value.kind === 'intervals') return value.parts;
+  const interval = value.kind === 'tuple' ? asInterval(value) : undefined;
+  return interval && [interval];
+}
+
+function sameInterval(a: Interval, b: Interval, budget: Budget): Decision {
+  if (a.lowClosed !== b.lowClosed || a.highClosed !== b.highClosed) return 'different';
+  const ends = [
+    [a.low, b.low],
+    [a.high, b.high],
+  ] as const;
+  return all(2, (i) => {
+    const [x, y] = ends[i]!;
+    return x === undefined || y === undefined ? (x === y ? 'equal' : 'different') : equalNodes(x, y, budget);
+  });
+}
+
+type Relation = Extract<Value, { kind: 'relation' }>;
+
+/** A relation, or the half-line of an interval as one; its variable comes from `other` where it has none. */
+function halfLine(value: Value, other: Value): Relation | undefined {
+  if (value.kind === 'relation') return value;
+  const [part, ...more] = intervalsOf(value) ?? [];
+  if (part === undefined || more.length > 0 || (part.low === undefined) === (part.high === undefined)) return undefined;
+  const names = other.kind === 'relation' ? [...new Set(other.sides.flatMap((side) => [...variablesOf(side)]))] : [];
+  const name = labelOf(value) ?? (names.length === 1 ? names[0] : undefined);
+  if (name === undefined) return undefined;
+  const operator = (closed: boolean): Operator => (closed ? '≤' : '<');
+  const variable: Node = { kind: 'name', name };
+  return part.low === undefined
+    ? { kind: 'relation', sides: [variable, part.high!], operators: [operator(part.highClosed)] }
+    : { kind: 'relation', sides: [part.low, variable], operators: [operator(part.lowClosed)] };
+}
+
+/** `x = 5` as an equation. */
+function equation(value: Value): Relation | undefined {
+  if (value.kind === 'relation') return value;
+  if (value.kind !== 'quantity' || value.label === undefined) return undefined;
+  return { kind: 'relation', sides: [{ kind: 'name', name: value.label }, value.node], operators: ['='] };
+}
+
+function sameRelation(a: Value, b: Value, comparison: Comparison): Decision {
+  const [x, y] = [equation(a), equation(b)];
+  if (x === undefined || y === undefined) return 'different';
+  if (x.operators.length !== y.operators.length || x.operators.some((operator, i) => operator !== y.operators[i])) return 'different';
+  const bySides = all(x.sides.length, (i) => equalNodes(x.sides[i]!, y.sides[i]!, comparison.budget));
+  if (bySides === 'equal' || x.operators.length > 1 || x.operators[0] === '∈') {
+    if (bySides === 'undecided') for (const [i, side] of x.sides.entries()) same(side, y.sides[i]!, comparison);
+    return bySides;
+  }
+  const factor = factorBetween(difference(x.sides[1]!, x.sides[0]!), difference(y.sides[1]!, y.sides[0]!), comparison.budget);
+  if (factor === 'undecided') comparison.unclear = true;
+  if (factor === 'undecided' || factor === 'none') return factor === 'none' ? 'different' : 'undecided';
+  return x.operators[0] === '=' || x.operators[0] === '≠' || factor === 'positive' ? 'equal' : 'different';
+}

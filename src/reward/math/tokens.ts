@@ -1,0 +1,495 @@
+/**
+ * Cuts a plain form into tokens: numbers (exact, thousands joined), letters, functions, words, signs. LaTeX and plain spellings become the
+ * same tokens. One pass, linear. What is no mathematics (an unknown command, a control character) gives undefined.
+ */
+
+import type { FunctionName } from './node.js';
+import { THIN_SPACE } from './plainText.js';
+import { fromDigits, multiply, type Rational } from './rational.js';
+
+export type Token = { readonly spaceBefore: boolean } & (
+  | { readonly type: 'number'; readonly value: Rational; readonly digits: string; readonly exponent?: bigint }
+  | { readonly type: 'name'; readonly name: string }
+  | { readonly type: 'constant'; readonly name: 'pi' | 'e' | 'i' | 'infinity' }
+  | { readonly type: 'function'; readonly name: FunctionName }
+  | { readonly type: 'word'; readonly text: string }
+  | { readonly type: 'currency'; readonly name: string }
+  /** Brackets, operators and the commands that stand for them, in one spelling. */
+  | { readonly type: 'sign'; readonly sign: string }
+);
+
+export interface TokenOptions {
+  /** Whether `1,000` is one number; else every comma separates. */
+  readonly thousands: boolean;
+}
+
+const MAX_TOKENS = 20_000;
+
+type Meaning =
+  | { readonly type: 'name'; readonly name: string }
+  | { readonly type: 'constant'; readonly name: 'pi' | 'e' | 'i' | 'infinity' }
+  | { readonly type: 'function'; readonly name: FunctionName }
+  | { readonly type: 'sign'; readonly sign: string };
+
+const fn = (name: FunctionName): Meaning => ({ type: 'function', name });
+const sign = (text: string): Meaning => ({ type: 'sign', sign: text });
+const INFINITY: Meaning = { type: 'constant', name: 'infinity' };
+
+/** Names that mean the same with and without a backslash. */
+const NAMES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ...(
+    [
+      'sin',
+      'cos',
+      'tan',
+      'cot',
+      'sec',
+      'csc',
+      'arcsin',
+      'arccos',
+      'arctan',
+      'sinh',
+      'cosh',
+      'tanh',
+      'ln',
+      'log',
+      'exp',
+      'gcd',
+      'lcm',
+      'max',
+      'min',
+    ] as const
+  ).map((name): [string, Meaning] => [name, fn(name)]),
+  ['asin', fn('arcsin')],
+  ['acos', fn('arccos')],
+  ['atan', fn('arctan')],
+  ['abs', fn('abs')],
+  ['floor', fn('floor')],
+  ['ceil', fn('ceil')],
+  ['factorial', fn('factorial')],
+  ['binomial', fn('binomial')],
+  ['sqrt', sign('√')],
+  ['cbrt', sign('∛')],
+  ['pi', { type: 'constant', name: 'pi' }],
+  ['infty', INFINITY],
+  ['infinity', INFINITY],
+  ['inf', INFINITY],
+  ['oo', INFINITY],
+]);
+
+const GREEK = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega'.split(' ');
+const GREEK_NAMES: ReadonlySet<string> = new Set([
+  ...GREEK,
+  ...GREEK.map((name) => name[0]!.toUpperCase() + name.slice(1)),
+  'Pi',
+  'varepsilon',
+  'vartheta',
+  'varphi',
+  'varrho',
+  'varsigma',
+  'ell',
+  'hbar',
+]);
+
+const COMMANDS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ...NAMES,
+  ['sqrt', sign('\\sqrt')],
+  ['frac', sign('\\frac')],
+  ['binom', sign('\\binom')],
+  ['cdot', sign('*')],
+  ['times', sign('*')],
+  ['ast', sign('*')],
+  ['div', sign('/')],
+  ['pm', sign('±')],
+  ['mp', sign('∓')],
+  ['le', sign('≤')],
+  ['leq', sign('≤')],
+  ['leqslant', sign('≤')],
+  ['ge', sign('≥')],
+  ['geq', sign('≥')],
+  ['geqslant', sign('≥')],
+  ['lt', sign('<')],
+  ['gt', sign('>')],
+  ['ne', sign('≠')],
+  ['neq', sign('≠')],
+  ['in', sign('∈')],
+  ['cup', sign('∪')],
+  ['lor', { type: 'sign', sign: '∨' }],
+  ['vee', { type: 'sign', sign: '∨' }],
+  ['land', { type: 'sign', sign: '∧' }],
+  ['wedge', { type: 'sign', sign: '∧' }],
+  ['mid', sign('|')],
+  ['vert', sign('|')],
+  ['lvert', sign('(abs')],
+  ['rvert', sign(')abs')],
+  ['lfloor', sign('⌊')],
+  ['rfloor', sign('⌋')],
+  ['lceil', sign('⌈')],
+  ['rceil', sign('⌉')],
+  ['langle', sign('⟨')],
+  ['rangle', sign('⟩')],
+  ['lbrace', sign('\\{')],
+  ['rbrace', sign('\\}')],
+  ['lbrack', sign('[')],
+  ['rbrack', sign(']')],
+  ['circ', sign('∘')],
+  ['degree', sign('°')],
+  ['percent', sign('%')],
+  ['emptyset', sign('∅')],
+  ['varnothing', sign('∅')],
+  ['sum', sign('\\sum')],
+  ['prod', sign('\\prod')],
+  ['int', sign('\\int')],
+  ['prime', sign("'")],
+]);
+
+const CHARACTERS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  ...[...'+-*/^_()[]{},;=<>|!%:&'].map((char): [string, Meaning] => [char, sign(char)]),
+  ["'", sign("'")],
+  ['′', sign("'")],
+  ['×', sign('*')],
+  ['·', sign('*')],
+  ['⋅', sign('*')],
+  ['∙', sign('*')],
+  ['÷', sign('/')],
+  ['±', sign('±')],
+  ['∓', sign('∓')],
+  ['≤', sign('≤')],
+  ['≥', sign('≥')],
+  ['⩽', sign('≤')],
+  ['⩾', sign('≥')],
+  ['≠', sign('≠')],
+  ['∈', sign('∈')],
+  ['∪', sign('∪')],
+  ['∨', sign('∨')],
+  ['∧', sign('∧')],
+  ['∅', sign('∅')],
+  ['√', sign('√')],
+  ['∛', sign('∛')],
+  ['°', sign('°')],
+  ['⌊', sign('⌊')],
+  ['⌋', sign('⌋')],
+  ['⌈', sign('⌈')],
+  ['⌉', sign('⌉')],
+  ['⟨', sign('⟨')],
+  ['⟩', sign('⟩')],
+  ['∞', INFINITY],
+  ['π', { type: 'constant', name: 'pi' }],
+  ['ℝ', { type: 'name', name: 'ℝ' }],
+  ['ℤ', { type: 'name', name: 'ℤ' }],
+]);
+
+const CURRENCIES: ReadonlyMap<string, string> = new Map([
+  ['$', 'dollar'],
+  ['€', 'euro'],
+  ['£', 'pound'],
+  ['¥', 'yen'],
+]);
+const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
+  ['½', [1, 2]],
+  ['⅓', [1, 3]],
+  ['⅔', [2, 3]],
+  ['¼', [1, 4]],
+  ['¾', [3, 4]],
+  ['⅕', [1, 5]],
+  ['⅖', [2, 5]],
+  ['⅗', [3, 5]],
+  ['⅘', [4, 5]],
+  ['⅙', [1, 6]],
+  ['⅚', [5, 6]],
+  ['⅛', [1, 8]],
+  ['⅜', [3, 8]],
+  ['⅝', [5, 8]],
+  ['⅞', [7, 8]],
+]);
+
+/** Short words that are no products of letters; longer ones are words by their length. */
+const WORDS: ReadonlySet<string> = new Set(
+  (
+    'and or no not on yes is it if of to the a an in at by for all one two six ten who how was saw dog god war raw own won now net tea eat ' +
+    'cm mm km kg mg ml kph mph ft hr hrs min mins sec secs lb lbs oz yd yds mi in rad deg cup cups egg eggs day days men man car cars pen pens box mol am pm kJ Hz kHz cc sq per mod odd even'
+  ).split(' '),
+);
+
+/** Commands whose braces hold text. */
+const TEXT_COMMANDS: ReadonlySet<string> = new Set(
+  'text textbf textit textrm textnormal mbox mathrm operatorname mathsf mathit rm'.split(' '),
+);
+/** Commands that make another name of what they stand on. */
+const ACCENTS: ReadonlySet<string> = new Set(
+  'vec hat bar tilde dot ddot overline underline overrightarrow overleftarrow widehat widetilde mathbf boldsymbol mathbb mathcal mathfrak angle triangle'.split(
+    ' ',
+  ),
+);
+
+export function tokenize(text: string, options: TokenOptions): Token[] | undefined {
+  const tokens: Token[] = [];
+  let at = 0;
+  let depth = 0;
+  let spaceBefore = false;
+  const push = (meaning: Meaning): void => {
+    tokens.push({ ...meaning, spaceBefore });
+  };
+  while (at < text.length) {
+    if (tokens.length > MAX_TOKENS) return undefined;
+    const char = text[at]!;
+    if (char === ' ' || char === THIN_SPACE || char === '\n' || char === '\t') {
+      spaceBefore = true;
+      at++;
+      continue;
+    }
+    if (isDigit(char) || (char === '.' && isDigit(text[at + 1] ?? ''))) {
+      const read = readNumber(text, at, options.thousands && (depth === 0 || text.includes(', ')));
+      tokens.push({ ...read.token, spaceBefore });
+      at = read.end;
+    } else if (char === '\\') {
+      const end = readCommand(text, at, tokens, spaceBefore);
+      if (end === undefined) return undefined;
+      at = end;
+    } else if (char === '*' && text[at + 1] === '*') {
+      push(sign('^'));
+      at += 2;
+    } else if ((char === '<' || char === '>') && text[at + 1] === '=') {
+      push(sign(char === '<' ? '≤' : '≥'));
+      at += 2;
+    } else if (char === '!' && text[at + 1] === '=') {
+      push(sign('≠'));
+      at += 2;
+    } else if (isLetter(char)) {
+      let end = at + 1;
+      while (end < text.length && isLetter(text[end]!)) end++;
+      splitLetters(text.slice(at, end), tokens, spaceBefore);
+      at = end;
+    } else {
+      const end = readCharacter(text, at, tokens, spaceBefore);
+      if (end === undefined) return undefined;
+      at = end;
+      if ('([{'.includes(char)) depth++;
+      else if (')]}'.includes(char)) depth--;
+    }
+    const last = tokens[tokens.length - 1];
+    if (last?.type === 'sign' && last.sign === '\\{') depth++;
+    else if (last?.type === 'sign' && last.sign === '\\}') depth--;
+    spaceBefore = false;
+  }
+  return tokens;
+}
+
+const isDigit = (char: string): boolean => char >= '0' && char <= '9';
+const isLetter = (char: string): boolean =>
+  (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || (char > '\u007f' && /[\p{L}]/u.test(char) && !CHARACTERS.has(char));
+
+const NUMBER = /(\d*)(?:\.(\d*))?/y;
+const GROUP = /(?:,|\{,\}|\u2009)(\d{3})(?!\d)/y;
+const REPEATED = /\\(?:overline|bar|dot)\s*\{(\d+)\}/y;
+const EXPONENT = /[eE]([+-]?\d{1,9})(?![\d.])/y;
+const MAX_PLAIN_EXPONENT = 5000n;
+
+function readNumber(text: string, from: number, thousands: boolean): { readonly token: Token; readonly end: number } {
+  let at = from;
+  while (isDigit(text[at] ?? '')) at++;
+  let before = text.slice(from, at);
+  if (before.length >= 1 && before.length <= 3) {
+    const parts = [before];
+    for (;;) {
+      GROUP.lastIndex = at;
+      const group = GROUP.exec(text);
+      if (group === null || (text[at] === ',' && !thousands)) break;
+      parts.push(group[1]!);
+      at = GROUP.lastIndex;
+    }
+    if (parts.length > 1) before = parts.join('');
+  }
+  let after = '';
+  let decimal = false;
+  if (text[at] === '.' && text[at + 1] !== '.') {
+    NUMBER.lastIndex = at;
+    after = NUMBER.exec(text)?.[2] ?? '';
+    decimal = true;
+    at += 1 + after.length;
+  }
+  REPEATED.lastIndex = at;
+  const repeated = decimal ? REPEATED.exec(text)?.[1] : undefined;
+  if (repeated !== undefined) at = REPEATED.lastIndex;
+  EXPONENT.lastIndex = at;
+  const exponentText = repeated === undefined ? EXPONENT.exec(text)?.[1] : undefined;
+  if (exponentText !== undefined) at = EXPONENT.lastIndex;
+  const exponent = BigInt((exponentText ?? '0').replace('+', ''));
+  const small = exponent <= MAX_PLAIN_EXPONENT && exponent >= -MAX_PLAIN_EXPONENT;
+  const mantissa = fromDigits(before, after, repeated);
+  const value = small && exponent !== 0n ? multiply(mantissa, powerOfTen(Number(exponent))) : mantissa;
+  const digits = decimal || exponentText !== undefined ? '' : before;
+  return { token: { type: 'number', value, digits, spaceBefore: false, ...(!small && { exponent }) }, end: at };
+}
+
+const powerOfTen = (exponent: number): Rational =>
+  exponent >= 0 ? { numerator: 10n ** BigInt(exponent), denominator: 1n } : { numerator: 1n, denominator: 10n ** BigInt(-exponent) };
+
+const COMMAND = /\\([A-Za-z]+)\*?/y;
+
+/** Pushes what stands at a backslash, and gives the index after it; undefined for what is no mathematics. */
+function readCommand(text: string, at: number, tokens: Token[], spaceBefore: boolean): number | undefined {
+  const push = (meaning: Meaning): void => {
+    tokens.push({ ...meaning, spaceBefore });
+  };
+  COMMAND.lastIndex = at;
+  const name = COMMAND.exec(text)?.[1];
+  if (name === undefined) {
+    const next = text[at + 1];
+    if (next === '{' || next === '}') push(sign(`\\${next}`));
+    else if (next === '%') push(sign('%'));
+    else if (next === '|') push(sign('|'));
+    else if (next === '\\') push(sign('\\\\'));
+    else if (next === '$') tokens.push({ type: 'currency', name: 'dollar', spaceBefore });
+    else return undefined;
+    return at + 2;
+  }
+  const end = COMMAND.lastIndex;
+  if (TEXT_COMMANDS.has(name) || ACCENTS.has(name)) {
+    const group = readGroup(text, end);
+    if (group === undefined) return undefined;
+    return (
+      TEXT_COMMANDS.has(name)
+        ? pushText(name, group.content, tokens, spaceBefore)
+        : pushAccent(name, group.content, tokens, spaceBefore)
+    )
+      ? group.end
+      : undefined;
+  }
+  if (name === 'begin' || name === 'end') {
+    const group = readGroup(text, end);
+    if (group === undefined) return undefined;
+    push(sign(`\\${name} ${group.content}`));
+    if (name === 'begin' && group.content === 'array') {
+      const columns = readGroup(text, group.end);
+      return columns?.end ?? group.end;
+    }
+    return group.end;
+  }
+  if (name === 'pmod' || name === 'bmod' || name === 'mod') return undefined;
+  if (name === 'mathrm' || name === 'cdots' || name === 'ldots' || name === 'dots') return undefined;
+  const meaning = COMMANDS.get(name) ?? (GREEK_NAMES.has(name) ? ({ type: 'name', name: `\\${name}` } as const) : undefined);
+  if (meaning === undefined) return undefined;
+  push(meaning);
+  return end;
+}
+
+function readGroup(text: string, from: number): { readonly content: string; readonly end: number } | undefined {
+  let at = from;
+  while (text[at] === ' ') at++;
+  if (text[at] !== '{') return undefined;
+  let depth = 1;
+  for (let i = at + 1; i < text.length; i++) {
+    if (text[i] === '\\') i++;
+    else if (text[i] === '{') depth++;
+    else if (text[i] === '}' && --depth === 0) return { content: text.slice(at + 1, i), end: i + 1 };
+  }
+  return undefined;
+}
+
+/** `\text{…}` and `\mathrm{…}`: words, a letter, or a function's name. */
+function pushText(command: string, content: string, tokens: Token[], spaceBefore: boolean): boolean {
+  const text = content.replaceAll(THIN_SPACE, ' ').trim();
+  const known = NAMES.get(text);
+  if (command !== 'text' && known !== undefined) tokens.push({ ...known, spaceBefore });
+  else if (command === 'mathrm' && /^[A-Za-z]$/.test(text)) pushLetter(text, tokens, spaceBefore);
+  else if (/^\d+$/.test(text)) tokens.push({ type: 'number', value: fromDigits(text, ''), digits: text, spaceBefore });
+  else if (/[\\{}$]/.test(text)) return false;
+  else if (text !== '') tokens.push({ type: 'word', text, spaceBefore });
+  return true;
+}
+
+/** `\vec{v}` and the like; bold letters are the letters, but for the unit vectors i, j and k and for e. */
+function pushAccent(command: string, content: string, tokens: Token[], spaceBefore: boolean): boolean {
+  const text = content.replace(/\s/g, '');
+  if (text === '' || text.length > 20 || /[\\{}]/.test(text)) return false;
+  if (command === 'mathbb' && /^[RZ]$/.test(text)) tokens.push({ type: 'name', name: text === 'R' ? 'ℝ' : 'ℤ', spaceBefore });
+  else if ((command === 'mathbf' || command === 'boldsymbol') && /^\d+$/.test(text)) {
+    tokens.push({ type: 'number', value: fromDigits(text, ''), digits: text, spaceBefore });
+  } else if ((command === 'mathbf' || command === 'boldsymbol') && /^[A-Za-z]$/.test(text) && !'ijke'.includes(text)) {
+    tokens.push({ type: 'name', name: text, spaceBefore });
+  } else tokens.push({ type: 'name', name: `\\${command}{${text}}`, spaceBefore });
+  return true;
+}
+
+function pushLetter(letter: string, tokens: Token[], spaceBefore: boolean): void {
+  if (letter === 'e' || letter === 'i') tokens.push({ type: 'constant', name: letter, spaceBefore });
+  else tokens.push({ type: 'name', name: letter, spaceBefore });
+}
+
+const LONGEST_NAME = 9;
+
+/** A run of letters: a known name, a word, or a product of letters with known names in it. */
+function splitLetters(run: string, tokens: Token[], spaceBefore: boolean): void {
+  const whole = NAMES.get(run);
+  if (whole !== undefined) tokens.push({ ...whole, spaceBefore });
+  else if (run.length === 1) pushLetter(run, tokens, spaceBefore);
+  else if (GREEK_NAMES.has(run) && run !== 'Pi') tokens.push({ type: 'name', name: `\\${run}`, spaceBefore });
+  else if (isWord(run)) tokens.push({ type: 'word', text: run, spaceBefore });
+  else {
+    let space = spaceBefore;
+    for (let i = 0; i < run.length; ) {
+      const found = nameAt(run, i);
+      if (found === undefined) pushLetter(run[i]!, tokens, space);
+      else tokens.push({ ...NAMES.get(found)!, spaceBefore: space });
+      i += found?.length ?? 1;
+      space = false;
+    }
+  }
+}
+
+function isWord(run: string): boolean {
+  if (WORDS.has(run) || WORDS.has(run.toLowerCase())) return true;
+  if (run.length > 30 || /[^A-Za-z]/.test(run)) return true;
+  if (run.length <= 3) return false;
+  let [single, known] = [0, 0];
+  for (let i = 0; i < run.length; ) {
+    const found = nameAt(run, i);
+    if (found === undefined) single++;
+    else known++;
+    i += found?.length ?? 1;
+  }
+  return known === 0 || single > 3;
+}
+
+/** The longest of the names that may stand inside a run, such as `sin` in `xsin`. */
+function nameAt(run: string, from: number): string | undefined {
+  for (let length = Math.min(LONGEST_NAME, run.length - from); length >= 2; length--) {
+    const part = run.slice(from, from + length);
+    if (part !== 'oo' && part !== 'inf' && part !== 'max' && part !== 'min' && NAMES.has(part)) return part;
+  }
+  return undefined;
+}
+
+/** Any other character; index after it. */
+function readCharacter(text: string, at: number, tokens: Token[], spaceBefore: boolean): number | undefined {
+  const char = text[at]!;
+  const currency = CURRENCIES.get(char);
+  if (currency !== undefined) {
+    tokens.push({ type: 'currency', name: currency, spaceBefore });
+    return at + 1;
+  }
+  const vulgar = VULGAR.get(char);
+  if (vulgar !== undefined) {
+    const part = (value: number): Token => ({ type: 'number', value: fromDigits(`${value}`, ''), digits: `${value}`, spaceBefore: false });
+    tokens.push({ type: 'sign', sign: '\\frac', spaceBefore });
+    for (const value of vulgar)
+      tokens.push({ type: 'sign', sign: '{', spaceBefore: false }, part(value), { type: 'sign', sign: '}', spaceBefore: false });
+    return at + 1;
+  }
+  if (RAISED.includes(char) || char === '⁻') {
+    let end = at + 1;
+    while (end < text.length && RAISED.includes(text[end]!)) end++;
+    const digits = [...text.slice(char === '⁻' ? at + 1 : at, end)].map((raised) => RAISED.indexOf(raised)).join('');
+    if (digits === '') return undefined;
+    tokens.push({ type: 'sign', sign: '^', spaceBefore });
+    if (char === '⁻') tokens.push({ type: 'sign', sign: '-', spaceBefore: false });
+    tokens.push({ type: 'number', value: fromDigits(digits, ''), digits, spaceBefore: false });
+    return end;
+  }
+  const meaning = CHARACTERS.get(char);
+  if (meaning === undefined) return undefined;
+  tokens.push({ ...meaning, spaceBefore });
+  return at + 1;
+}

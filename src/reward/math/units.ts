@@ -1,0 +1,174 @@
+/** Units behind a number: their names in one spelling, and the words that are no unit but a factor. Does not convert between units. */
+
+import { isDegree } from './parseExpression.js';
+import { type Rational, rational, whole } from './rational.js';
+import type { Token } from './tokens.js';
+
+export interface Unit {
+  /** In one spelling, for example `cm^2` or `km/h`; empty where only a factor stands there. */
+  readonly name: string;
+  /** What words such as `percent` and `million` multiply by. */
+  readonly factor: Rational;
+}
+
+const ALIASES: ReadonlyMap<string, string> = new Map(
+  (
+    'meter=m metre=m centimeter=cm centimetre=cm millimeter=mm millimetre=mm kilometer=km kilometre=km inch=in inches=in foot=ft feet=ft ' +
+    'yard=yd yds=yd mile=mi gram=g kilogram=kg milligram=mg pound=lb lbs=lb ounce=oz liter=l litre=l milliliter=ml millilitre=ml second=s sec=s secs=s ' +
+    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° radian=rad usd=dollar buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
+  )
+    .split(' ')
+    .map((pair) => pair.split('=') as [string, string]),
+);
+
+const FACTORS: ReadonlyMap<string, Rational> = new Map([
+  ['percent', rational(1n, 100n)],
+  ['dozen', whole(12)],
+  ['hundred', whole(100)],
+  ['thousand', whole(1000)],
+  ['million', whole(1_000_000)],
+  ['billion', whole(1_000_000_000)],
+  ['trillion', whole(1_000_000_000_000)],
+]);
+
+/** Words that make a text say more than a number with its unit. */
+const NO_UNITS: ReadonlySet<string> = new Set(
+  (
+    'and or no not on yes is it if of to at by for all but mod than more less least most about approximately roughly nearly almost around over under when where with ' +
+    'without either neither nor one two three four five six seven eight nine ten max min maximum minimum greater smaller fewer above below up plus minus odd even between from ' +
+    'half quarter third through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any'
+  ).split(' '),
+);
+const MAX_WORDS = 5;
+
+/** What stands from `from` to `to` as a unit, as a whole; undefined where it is none. */
+export function readUnit(tokens: readonly Token[], from: number, to: number): Unit | undefined {
+  const parts: string[] = [];
+  let factor = whole(1);
+  let words = 0;
+  let at = from;
+  while (at < to) {
+    const token = tokens[at]!;
+    const degree = isDegree(tokens, at, to);
+    if (degree !== undefined) {
+      parts.push('°');
+      at = degree;
+      const next = tokens[at];
+      if (at < to && next?.type === 'name' && /^[CF]$/.test(next.name)) {
+        parts.push(next.name);
+        at++;
+      }
+    } else if (token.type === 'currency') {
+      parts.push(token.name);
+      at++;
+    } else if (token.type === 'word') {
+      for (const word of token.text.split(/\s+/)) {
+        const read = readWord(word);
+        if (read === undefined || ++words > MAX_WORDS) return undefined;
+        if (typeof read === 'string') parts.push(read);
+        else factor = rational(factor.numerator * read.numerator, factor.denominator * read.denominator);
+      }
+      at++;
+    } else if (token.type === 'sign' && token.sign === '^' && parts.length > 0) {
+      const exponent = smallExponent(tokens, at + 1, to);
+      if (exponent === undefined) return undefined;
+      parts.push(`^${exponent.value}`);
+      at = exponent.end;
+    } else if (token.type === 'sign' && (token.sign === '/' || token.sign === '*') && parts.length > 0 && at + 1 < to) {
+      parts.push(token.sign);
+      at++;
+      const next = tokens[at];
+      if (next?.type === 'name' && /^[a-zA-Z]$/.test(next.name)) {
+        parts.push(next.name);
+        at++;
+      }
+    } else if (token.type === 'sign' && token.sign === '\\frac' && parts.length === 0) {
+      const fraction = readFractionUnit(tokens, at, to);
+      if (fraction === undefined) return undefined;
+      parts.push(fraction.name);
+      at = fraction.end;
+    } else return undefined;
+  }
+  return parts.length === 0 && words === 0 ? undefined : { name: spelled(parts), factor };
+}
+
+/** One unit's name, or a factor; undefined for a word that is no unit. */
+function readWord(word: string): string | Rational | undefined {
+  const bare = word.replace(/[.,;]+$/, '');
+  if (bare === '') return '';
+  const lower = bare.toLowerCase();
+  const factor = FACTORS.get(lower) ?? FACTORS.get(lower.replace(/s$/, ''));
+  if (factor !== undefined) return factor;
+  if (NO_UNITS.has(bare) || NO_UNITS.has(lower)) return undefined;
+  if (lower === 'per') return '/';
+  if (lower === 'square' || lower === 'sq') return '²';
+  if (lower === 'cubic' || lower === 'cu') return '³';
+  if (!/^[\p{L}°%][\p{L}°/^*·²³'-]*\d?$/u.test(bare)) return undefined;
+  return bare
+    .replace(/²/g, '^2')
+    .replace(/³/g, '^3')
+    .split(/([/*·^-])/)
+    .map((part) => oneName(part))
+    .join('');
+}
+
+function oneName(word: string): string {
+  const direct = ALIASES.get(word) ?? ALIASES.get(word.toLowerCase());
+  if (direct !== undefined) return direct;
+  if (word.length <= 3) return word;
+  const lower = word.toLowerCase();
+  const singular = lower.endsWith('ies')
+    ? `${lower.slice(0, -3)}y`
+    : /(?:[sxz]|ch|sh)es$/.test(lower)
+      ? lower.slice(0, -2)
+      : /[^s]s$/.test(lower)
+        ? lower.slice(0, -1)
+        : lower;
+  return ALIASES.get(singular) ?? singular;
+}
+
+/** `square cm` as `cm^2`, one slash for `per`. */
+function spelled(parts: readonly string[]): string {
+  const result: string[] = [];
+  let pending = '';
+  for (const part of parts) {
+    if (part === '²' || part === '³') pending = part === '²' ? '^2' : '^3';
+    else if (part !== '') {
+      result.push(part + pending);
+      pending = '';
+    }
+  }
+  return result
+    .join(' ')
+    .replace(/ ?([/*^°]) ?/g, '$1')
+    .replace(/ \^/g, '^');
+}
+
+function smallExponent(tokens: readonly Token[], at: number, to: number): { readonly value: string; readonly end: number } | undefined {
+  const braced = isSign(tokens[at], '{');
+  const start = braced ? at + 1 : at;
+  const minus = isSign(tokens[start], '-');
+  const digit = tokens[minus ? start + 1 : start];
+  const end = start + (minus ? 2 : 1);
+  if (digit?.type !== 'number' || digit.digits.length !== 1 || end > to || (braced && !isSign(tokens[end], '}'))) return undefined;
+  return { value: `${minus ? '-' : ''}${digit.digits}`, end: braced ? end + 1 : end };
+}
+
+/** `\frac{\text{m}}{\text{s}}`. */
+function readFractionUnit(tokens: readonly Token[], at: number, to: number): { readonly name: string; readonly end: number } | undefined {
+  const [open, top, close, open2, bottom] = tokens.slice(at + 1, at + 6);
+  if (!isSign(open, '{') || top?.type !== 'word' || !isSign(close, '}') || !isSign(open2, '{') || bottom?.type !== 'word') return undefined;
+  const names = [readWord(top.text), readWord(bottom.text)];
+  let end = at + 6;
+  let exponent = '';
+  if (isSign(tokens[end], '^')) {
+    const read = smallExponent(tokens, end + 1, to);
+    if (read === undefined) return undefined;
+    exponent = `^${read.value}`;
+    end = read.end;
+  }
+  if (!isSign(tokens[end], '}') || end >= to || names.some((name) => typeof name !== 'string')) return undefined;
+  return { name: `${names[0]}/${names[1]}${exponent}`, end: end + 1 };
+}
+
+const isSign = (token: Token | undefined, sign: string): boolean => token?.type === 'sign' && token.sign === sign;
