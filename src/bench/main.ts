@@ -1,7 +1,7 @@
 /**
- * `npm run bench [engine|rollouts|sandbox|grade]`: what this machine does, as ratios within one run. Prints a table; changes nothing. Run
- * it alone: another heavy job falsifies it. `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every pair
- * on which graders differ, as JSON Lines.
+ * `npm run bench [engine|rollouts|sandbox|judge|grade]`: what this machine does, as ratios within one run. Prints a table; changes nothing.
+ * Run it alone: another heavy job falsifies it. `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every
+ * pair on which graders differ, as JSON Lines.
  */
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
@@ -12,6 +12,7 @@ import { engineFolder } from '../setup/paths.js';
 import { ensurePythonEnv } from '../setup/pythonEnv.js';
 import { resolveModel } from '../setup/weights.js';
 import { benchmarkGrade, mathVerifyPython } from './grade.js';
+import { benchmarkJudge } from './judge.js';
 import { benchmarkRollouts } from './rollouts.js';
 import { benchmarkSandbox } from './sandbox.js';
 
@@ -89,14 +90,33 @@ async function sandbox(): Promise<Row[]> {
   ];
 }
 
+async function judge(): Promise<Row[]> {
+  const found = await benchmarkJudge();
+  const rate = (tests: string, value: number): Row => [
+    `programs judged a second by ${tests}, ${found.workers} at once (${found.runner})`,
+    rounded(value),
+    'target 150',
+    `${(value / 150).toFixed(2)}x`,
+  ];
+  return [
+    rate('standard output', found.perSecond.stdio),
+    rate('a function call', found.perSecond.calls),
+    rate('an assertion', found.perSecond.assertions),
+    [`  of ${found.programs} judged twice: verdicts that differ`, `${found.disagreements}`, '', ''],
+    ['  verdicts that are wrong', `${found.misjudged}`, '', ''],
+    ['  processes left behind', `${found.left}`, '', ''],
+  ];
+}
+
 async function grade(): Promise<Row[]> {
   const python = mathVerifyPython(options.python);
   if (python === undefined) log('grade: no Python with Math-Verify (docs/grading.md says how to make one); our side alone');
   const { pairs, ours, slowestHostile, mathVerify, verdicts } = await benchmarkGrade(python);
   if (options.list) {
-    for (const one of verdicts) if (one.mathVerify !== undefined && one.mathVerify !== one.ours) console.log(JSON.stringify(one));
+    const differ = verdicts.filter((one) => one.reference !== one.ours || (one.mathVerify ?? one.ours) !== one.ours);
+    for (const one of differ) console.log(JSON.stringify(one));
   }
-  const wrong = (side: 'ours' | 'mathVerify', said: boolean): number =>
+  const wrong = (side: 'ours' | 'mathVerify' | 'reference', said: boolean): number =>
     verdicts.filter((one) => one[side] === said && one.truth !== said).length;
   const row = (what: string, mine: string, theirs: string, ratio = ''): Row => [
     what,
@@ -112,11 +132,12 @@ async function grade(): Promise<Row[]> {
     row('  99th percentile of a pair', milliseconds(ours.p99), milliseconds(mathVerify?.p99)),
     row('  wrong answers seen as right', `${wrong('ours', true)}`, `${wrong('mathVerify', true)}`),
     row('  right answers not seen', `${wrong('ours', false)}`, `${wrong('mathVerify', false)}`),
+    ['  the same of the reference', '', `${wrong('reference', true)} and ${wrong('reference', false)}`, ''],
     ['  slowest hostile pair', milliseconds(slowestHostile), '–', ''],
   ];
 }
 
-const PARTS = { engine, rollouts, sandbox, grade };
+const PARTS = { engine, rollouts, sandbox, judge, grade };
 
 const { values: options, positionals: asked } = readArguments();
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`);

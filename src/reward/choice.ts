@@ -46,25 +46,27 @@ export function readChoice(answer: string, options?: readonly string[]): string 
   // A letter and a text: they must not contradict each other.
   const named = options === undefined ? undefined : optionOf(found.rest, options);
   if (named !== undefined) return named === found.letter ? named : undefined;
-  return byText ?? found.letter;
+  return byText ?? (ANOTHER_LETTER.test(found.rest) ? undefined : found.letter);
 }
 
 const WRAPPER =
-  /\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathbb|boldsymbol|mbox|boxed|fbox|bf|rm)\s*(?=\{)/g;
+  /\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathbb|boldsymbol|mbox|boxed|fbox)\s*\{([^{}]*)\}/g;
+const WRAPPERS_WITHIN = 5;
+/** What is longer names no option. */
+const LONGEST = 20_000;
 
 /** Without the marks that only change how it looks: \text{}, dollars, bold, braces, spacing, a full stop. */
 function plain(text: string): string {
-  let form = text
-    .normalize('NFKC')
-    .slice(0, 20_000)
-    .replace(WRAPPER, '')
+  let form = text.slice(0, LONGEST).normalize('NFKC');
+  for (let i = 0; i < WRAPPERS_WITHIN && form.includes('\\'); i++) form = form.replace(WRAPPER, '$1');
+  form = form
     .replace(/\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])/g, ' ')
     .replace(/\\[,;:! ]|~/g, ' ')
     .replace(/\\[()[\]]|\$/g, ' ')
     .replace(/\*\*|__/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < WRAPPERS_WITHIN; i++) {
     const inner = form
       .replace(/^\{(.*)\}$/s, (whole, within: string) => (balanced(within) ? within : whole))
       .replace(/^(.+[^.])\.$/s, '$1');
@@ -87,28 +89,40 @@ const LEAD = '(?:(?:the )?(?:correct |right |final |best )?(?:answer|option|choi
 /** `B`, `(B)`, `[B]`, `{B}`: alone, or with something behind a delimiter. */
 const LETTER = new RegExp(`^${LEAD}(?:[({[] ?([A-Z]) ?[)}\\]]|\\{?([A-Z])\\}?(?= ?(?:$|[).:,;\\u2013\\u2014]|- | - |\\})))(.*)$`, 'is');
 
+/** A second letter in a list of them: `A, B`, `A; (B) and C`. */
+const ANOTHER_LETTER = /^(?:and |or |& ?)?[([{]?[a-z][)\]}]?(?: ?(?:$|[.,;&/])| and | or )/i;
+const BEHIND_LETTER = /^[\s).:,;\u2013\u2014-]+/;
+
 function letterOf(text: string): { letter: string; rest: string } | undefined {
   const found = LETTER.exec(text);
   const letter = found?.[1] ?? found?.[2];
   if (found === null || letter === undefined) return undefined;
-  const alone = found[3]!.replace(/^[\s).:,;\u2013\u2014-]+/, '').trim() === '';
-  // A small letter is one only where nothing else stands beside it.
-  if (letter !== letter.toUpperCase() && !alone) return undefined;
-  return { letter: letter.toUpperCase(), rest: alone ? '' : found[3]!.replace(/^[\s).:,;\u2013\u2014-]+/, '').trim() };
+  const behind = found[3]!;
+  const rest = behind.replace(BEHIND_LETTER, '').trim();
+  const small = letter !== letter.toUpperCase();
+  // A small letter with something behind it is one only in brackets, or before one.
+  if (small && rest !== '' && found[1] === undefined && !behind.startsWith(')')) return undefined;
+  return { letter: letter.toUpperCase(), rest };
 }
 
+/** The one option that is written so; else, without regard to case; else, of equal value. */
 function optionOf(text: string, options: readonly string[]): string | undefined {
   const form = normal(text);
   if (form === '') return undefined;
-  const exact = options.flatMap((option, index) => (normal(option) === form ? [index] : []));
-  if (exact.length > 0) return exact.length === 1 ? letterAt(exact[0]!) : undefined;
-  const equal = options.flatMap((option, index) => (sameAnswer(text, option) ? [index] : []));
-  return equal.length === 1 ? letterAt(equal[0]!) : undefined;
+  const ways: readonly ((option: string) => boolean)[] = [
+    (option) => normal(option) === form,
+    (option) => normal(option).toLowerCase() === form.toLowerCase(),
+    (option) => sameAnswer(text, option),
+  ];
+  for (const equal of ways) {
+    const found = options.flatMap((option, index) => (equal(option) ? [index] : []));
+    if (found.length > 0) return found.length === 1 ? letterAt(found[0]!) : undefined;
+  }
+  return undefined;
 }
 
 const normal = (text: string): string =>
   plain(text)
-    .toLowerCase()
     .replace(/[{}\s]+/g, ' ')
     .replace(/ ?([^\p{L}\p{N} ]) ?/gu, '$1')
     .trim();

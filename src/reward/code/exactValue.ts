@@ -108,7 +108,8 @@ class Reader {
     if (char === '(' && this.python) return this.#list(')', depth);
     if (char === '{') return this.#object(depth);
     if (char === '"' || (char === "'" && this.python)) return this.#string(char);
-    return this.#word() ?? this.#number();
+    const word = this.#word();
+    return word === undefined ? this.#number() : word;
   }
 
   #list(close: ']' | ')', depth: number): ExactValue {

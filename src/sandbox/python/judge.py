@@ -184,6 +184,7 @@ def serve(socket, code, prefix, entry_point):
     held = {}
     try:
         connection.send({'up': True})
+        connection.receive()  # the tests' side is ready
         space = new_module(MODULE)
         exec(compile(prefix, '<prefix>', 'exec', dont_inherit=True), space)
         shared = set(shared_classes(space))
@@ -264,8 +265,8 @@ class Unsuitable(Exception):
 class Candidate:
     """The other process, from here."""
 
-    def __init__(self, socket, classes):
-        self.connection, self.classes = Connection(socket), classes
+    def __init__(self, connection, classes):
+        self.connection, self.classes = connection, classes
         self.gone = None
         self.ready = False
         self.calls = 0
@@ -275,11 +276,11 @@ class Candidate:
         return Remote(self, ENTRY, 'the entry point')
 
     def get_ready(self):
-        while not self.ready:
+        if not self.ready:
             message = self.connection.receive()
-            if message is None or 'fault' in message:
+            if message != {'ready': True}:
                 self.lost(message)
-            self.ready = message.get('ready') is True
+            self.ready = True
 
     def lost(self, message):
         message = message if isinstance(message, dict) else {}
@@ -305,11 +306,11 @@ class Candidate:
             if 'error' in message:
                 error = own_error([str(name) for name in message['error']], str(message['text'])[:LONGEST_TEXT])
             else:
-                decoder = Decoder(self.classes, lambda number, name: Remote(self, number, name), known)
+                in_place = message['value'] is None
+                decoder = Decoder(self.classes, lambda number, name: Remote(self, number, name), known if in_place else ())
                 decoder.add(message['nodes'])
-                if message['value'] is None:
-                    for index, node in message['changed'].items():
-                        decoder.fill(int(index), node)
+                for index, node in message['changed'].items() if in_place else ():
+                    decoder.fill(int(index), node)
                 return decoder.value(message['value'])
         except Exception as fault:
             error = RuntimeError('the result could not be read: %s' % fault)
@@ -372,9 +373,14 @@ def check(socket, task):
     with open(SECRET, 'rb') as file:
         tests = file.read().decode('utf-8', 'surrogatepass')
     space = new_module(MODULE)
+    connection = Connection(socket)
+    if connection.receive() != {'up': True}:
+        report({'broken': 'the program has no process'})
+        os._exit(0)
+    connection.send({'go': True})
     try:
         exec(compile(task['prefix'], '<prefix>', 'exec', dont_inherit=True), space)
-        candidate = Candidate(socket, shared_classes(space))
+        candidate = Candidate(connection, shared_classes(space))
         plan = Plan(ast.parse(tests, '<tests>'))
         space[root_of(task['entryPoint'])] = Remote(candidate, ROOT, 'the entry point')
         run_plan(plan, space, candidate, task['skip'])

@@ -3,16 +3,17 @@ Runs programs for the TypeScript side, one at a time, each in a forked child, an
 
     python3 supervisor.py namespaces|fork|plain MODULE,MODULE,...
 
-`namespaces`: inside bubblewrap, for many programs; each gets namespaces, mounts and a process tree of its own (the zygote).
+`namespaces`: inside bubblewrap, for many programs; each gets namespaces, mounts and a process tree of its own. They are forked from a
+second process (the zygote) that never sees a request, so that no program finds another's source, output or tests in its memory.
 `fork`: process 1 of a bubblewrap that was started for one program. `plain`: no isolation at all.
 
 Requests come as JSON lines on descriptor 0, answers leave as JSON lines on descriptor 3; a program inherits neither. What no program may
-see (the tests of a `check`) comes on descriptor 4 and passes through a buffer that is wiped, so that no later fork finds it in its memory.
-End of input ends the supervisor and whatever runs. Does not decide what a result means, and never runs a program twice.
+see (the tests of a `check`) comes on descriptor 4 and passes through memory that is wiped. End of input ends the supervisor and whatever runs. Does not decide what a result means, and never runs a program twice.
 
 Memory: each process has an address space limit, and the resident memory of all together is looked at every 20 ms. Between two looks they
 can overshoot; there is no cgroup.
 """
+import array
 import ctypes
 import fcntl
 import gc
@@ -23,6 +24,7 @@ import platform
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 
@@ -44,6 +46,9 @@ DAY = 86400
 SETUP_SECONDS = 20
 MEMORY_PERIOD, LONGEST_PERIOD = 0.02, 0.2
 PAGE = os.sysconf('SC_PAGE_SIZE')
+# What programs import most; loaded once, here. (A fork costs by what the process holds: these add little.)
+COMMON_MODULES = ('array', 'bisect', 'cmath', 'collections', 'copy', 'dataclasses', 'datetime', 'decimal', 'enum', 'fractions', 'functools',
+                  'heapq', 'io', 'itertools', 'json', 'math', 'operator', 'queue', 'random', 're', 'statistics', 'string', 'time', 'typing')
 SANDBOX_UIDS = range(61200, 65100)  # `workerUid` in host.ts
 
 
@@ -68,12 +73,14 @@ def resident(pid):
 
 
 def proportional(pid):
-    """Resident bytes with shared pages divided among those who share them; None where the kernel does not tell."""
+    """Resident bytes with shared pages divided among those who share them; None where the kernel does not tell, 0 of a process that is gone."""
     try:
         with open('/proc/%d/smaps_rollup' % pid, 'rb') as file:
             for line in file:
                 if line.startswith(b'Pss:'):
                     return int(line.split()[1]) << 10
+    except (FileNotFoundError, ProcessLookupError):
+        return 0 if os.path.exists('/proc/self/smaps_rollup') else None
     except (OSError, ValueError):
         pass
     return None
@@ -160,11 +167,11 @@ class Supervisor:
         except OSError:
             self.base_address_space = None
             self.notes.append('no /proc: memory is not watched')
+        self.zygote = self.start_zygote() if mode == 'namespaces' else None
 
     def reserve_descriptors(self):
         self.replies = fcntl.fcntl(3, fcntl.F_DUPFD_CLOEXEC, RESERVED)
         self.secrets = fcntl.fcntl(4, fcntl.F_DUPFD_CLOEXEC, RESERVED)
-        self.passage = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self.null = os.open('/dev/null', os.O_RDWR | os.O_CLOEXEC)
         while self.null < RESERVED:
             self.null = fcntl.fcntl(self.null, fcntl.F_DUPFD_CLOEXEC, RESERVED)
@@ -179,6 +186,8 @@ class Supervisor:
                 self.notes.append('%s not loaded: %s' % (name, error))
         if 'sympy' in sys.modules:
             warm_up(sys.modules['sympy'])
+        for name in COMMON_MODULES if self.mode == 'namespaces' else ():
+            __import__(name)
         for name in ('judge', 'plain_data', 'program', 'seccomp'):
             sys.modules.pop(name, None)
         own_folder = os.path.dirname(os.path.abspath(__file__))
@@ -253,49 +262,103 @@ class Supervisor:
                     os.close(descriptor)
 
     def pass_secret(self, size):
-        """From descriptor to descriptor, through memory that is wiped: nothing forked from this process will hold it."""
+        """From descriptor to descriptor, through memory that is wiped: a fork of this process does not hold it."""
         descriptor = self.anonymous_file()
-        buffer = memoryview(self.passage)
-        left = size
-        while left:
-            count = os.readv(self.secrets, [buffer[:min(left, len(buffer))]])
-            if count == 0:
-                self.end()
-            written = 0
-            while written < count:
-                written += os.write(descriptor, buffer[written:count])
-            buffer[:count] = bytes(count)
-            left -= count
+        with mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as passage, memoryview(passage) as buffer:
+            while size:
+                count = os.readv(self.secrets, [buffer[:min(size, len(buffer))]])
+                if count == 0:
+                    self.end()
+                written = 0
+                while written < count:
+                    written += os.write(descriptor, buffer[written:count])
+                buffer[:count] = bytes(count)
+                size -= count
         os.lseek(descriptor, 0, os.SEEK_SET)
         return descriptor
 
-    def anonymous_file(self):
+    def anonymous_file(self, data=b''):
         if hasattr(os, 'memfd_create'):
-            return os.memfd_create('input')
-        import tempfile
-        with tempfile.TemporaryFile() as file:
-            return os.dup(file.fileno())
-
-    def standard_input(self, text):
-        if not text:
-            return self.null
-        data = text.encode('utf-8', 'surrogatepass')
-        descriptor = self.anonymous_file()
+            descriptor = os.memfd_create('input')
+        else:
+            import tempfile
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
         while data:
             data = data[os.write(descriptor, data):]
         os.lseek(descriptor, 0, os.SEEK_SET)
         return descriptor
 
+    def standard_input(self, text):
+        if not text:
+            return self.null
+        return self.anonymous_file(text.encode('utf-8', 'surrogatepass'))
+
+    # The zygote
+
+    def start_zygote(self):
+        """The process that programs are forked from with namespaces; our end of the talk with it."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if os.fork():
+            theirs.close()
+            return ours
+        try:
+            ours.close()
+            self.libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            os.dup2(self.null, 0)
+            os.close(self.replies)
+            os.close(self.secrets)
+            while True:
+                self.serve_one(theirs)
+        finally:
+            os._exit(70)
+
+    def serve_one(self, connection):
+        """Forks a program around the descriptors that come, says its process id, and when asked, its exit status."""
+        descriptors = array.array('i')
+        message, extra, _, _ = connection.recvmsg(8, socket.CMSG_SPACE(16 * descriptors.itemsize), socket.MSG_CMSG_CLOEXEC)
+        if not message:
+            os._exit(0)
+        for _, _, data in extra:
+            descriptors.frombytes(data)
+        *ends, given = descriptors
+        pid = self.clone(CLONE_FLAGS)
+        if pid == 0:
+            with open(given, 'rb') as file:
+                request = json.loads(file.read())
+            self.become(request, ends)
+        error = ctypes.get_errno()
+        for descriptor in descriptors:
+            os.close(descriptor)
+        connection.send(struct.pack('ii', pid, error))
+        if pid > 0:
+            connection.recv(8)
+            connection.send(struct.pack('i', os.waitpid(pid, 0)[1]))
+
+    def clone(self, flags):
+        return self.libc.syscall(CLONE_NUMBER[self.machine], flags | signal.SIGCHLD, 0, 0, 0, 0)
+
+    def fork_from_zygote(self, request, ends):
+        given = self.anonymous_file(json.dumps(request).encode())
+        try:
+            self.zygote.sendmsg([b'start'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [*ends, given]))])
+        finally:
+            os.close(given)
+        pid, error = struct.unpack('ii', self.zygote.recv(8) or self.end())
+        if pid < 0:
+            raise OSError(error, 'clone: ' + os.strerror(error))
+        return pid
+
     def start(self, request, ends):
-        """Forks. The child never comes back from here."""
-        if self.mode == 'namespaces':
-            pid = self.libc.syscall(CLONE_NUMBER[self.machine], CLONE_FLAGS | signal.SIGCHLD, 0, 0, 0, 0)
-            if pid < 0:
-                raise OSError(ctypes.get_errno(), 'clone: ' + os.strerror(ctypes.get_errno()))
-        else:
-            pid = os.fork()
-        if pid:
-            return pid
+        if self.zygote is not None:
+            return self.fork_from_zygote(request, ends)
+        pid = os.fork()
+        if pid == 0:
+            self.become(request, ends)
+        return pid
+
+    def become(self, request, ends):
+        """In the fork: turns this process into what runs the program. Never comes back."""
         try:
             task = request.get('task')
             two_sides = bool(task) and task['kind'] == 'check'
@@ -307,22 +370,19 @@ class Supervisor:
             os.closerange(len(ends) if task else RESERVED_FOR_RUN, 1024)
             if self.mode == 'namespaces':
                 self.enter_namespaces()
-                if not two_sides:
-                    self.close_doors()
-                child = os.fork()
-                if child:
-                    if two_sides:
-                        self.close_doors()
-                    self.be_init(child)
-            elif self.mode == 'fork':
-                if not two_sides:
-                    self.harden()
-            os.close(ALIVE)
-            os.setsid()
             if two_sides:
                 self.begin_tests(request)
-            else:
-                self.begin(request)
+            elif self.mode == 'namespaces':
+                self.harden()
+                self.hide()
+                child = os.fork()
+                if child:
+                    self.be_init(child)
+            elif self.mode == 'fork':
+                self.harden()
+            os.close(ALIVE)
+            os.setsid()
+            self.begin(request)
         except BaseException as error:
             os.write(STATUS, ('%s: %s' % (type(error).__name__, error)).encode())
         os._exit(70)
@@ -347,10 +407,6 @@ class Supervisor:
             self.check(mount(b'tmpfs', b'/proc', b'tmpfs', flags | MS_NOEXEC | MS_RDONLY, b'size=4k'), '/proc')
         os.chdir('/tmp')
 
-    def close_doors(self):
-        self.harden()
-        self.hide()
-
     def hide(self):
         """Its memory and descriptors are closed to other processes of the same user."""
         if sys.platform == 'linux':
@@ -369,9 +425,6 @@ class Supervisor:
         """Buries the dead of the namespace; when the program itself has ended, the kernel kills whatever it left behind."""
         os.closerange(0, ALIVE)
         os.closerange(ALIVE + 1, RESERVED)
-        self.reap(child)
-
-    def reap(self, child):
         while True:
             try:
                 pid, status = os.wait()
@@ -386,7 +439,6 @@ class Supervisor:
         os.close(STATUS)
         task = request.get('task')
         if task:
-            os.close(judge.SECRET)
             judge.call(request['code'], task['functionName'], task['arguments'], self.note_memory_error)
         program.run(request['code'], request['echoLast'], self.note_memory_error, self.note_syntax_error)
 
@@ -411,33 +463,33 @@ class Supervisor:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def begin_tests(self, request):
-        """Makes a second process for the program; this one keeps the tests, and nothing of the program's ever runs in it."""
+        """
+        Makes a second process for the program; this one keeps the tests, and nothing of the program's ever runs in it. With namespaces
+        each of the two is process 1 of its own, and the program's does not hold the tests' process: it can neither see nor end it.
+        """
         ours, theirs = socket.socketpair()
         task = request['task']
         self.hide()
         pid = self.fork_apart()
         if pid == 0:
-            ours.close()
-            for descriptor in (STATUS, judge.REPORT, judge.SECRET):
-                os.close(descriptor)
             try:
+                ours.close()
+                os.closerange(STATUS, RESERVED_FOR_RUN)
+                os.close(judge.REPORT)
+                os.close(judge.SECRET)
                 if self.mode != 'plain':
                     self.harden()
-                if self.mode == 'namespaces':
-                    # Process 1 of its own process namespace, in which the tests do not exist.
-                    child = os.fork()
-                    if child:
-                        theirs.close()
-                        self.reap(child)
                 os.setsid()
                 self.prepare_program(request)
                 judge.serve(theirs, request['code'], task['prefix'], task['entryPoint'])
             finally:
                 os._exit(70)
         theirs.close()
+        if self.mode != 'namespaces':
+            os.close(ALIVE)
         if self.mode != 'plain':
             self.harden()
-            self.hide()
+        os.setsid()
         null = os.open('/dev/null', os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
@@ -451,7 +503,7 @@ class Supervisor:
     def fork_apart(self):
         if self.mode != 'namespaces':
             return os.fork()
-        pid = self.libc.syscall(CLONE_NUMBER[self.machine], CLONE_NEWPID | signal.SIGCHLD, 0, 0, 0, 0)
+        pid = self.clone(CLONE_NEWPID)
         if pid < 0:
             raise OSError(ctypes.get_errno(), 'clone: ' + os.strerror(ctypes.get_errno()))
         return pid
@@ -583,7 +635,8 @@ class Supervisor:
         if self.mode == 'namespaces':
             if running:
                 os.kill(pid, signal.SIGKILL)  # process 1 of its namespace: the rest dies with it; not buried, so the id is still its own
-            return os.waitpid(pid, 0)[1]
+            self.zygote.send(b'wait')
+            return struct.unpack('i', self.zygote.recv(8) or self.end())[0]
         self.bury()
         for kill, group in ((os.killpg, pid), (os.kill, pid)):
             try:
