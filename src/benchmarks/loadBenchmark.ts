@@ -156,7 +156,7 @@ function warningsOf(benchmark: Benchmark, layout: Layout, items: ReadonlyMap<str
   const warnings: string[] = [];
   if (shown > 0)
     warnings.push(
-      `${shown} of ${items.size} problems have no hidden test: all their tests stand in the prompt as examples. The score is too good.`,
+      `Without a hidden test: ${shown} of ${items.size}. All tests of these problems stand in the prompt as examples, so the score is too good.`,
     );
   if (benchmark.kind === 'choice' && layout.name === 'letter')
     warnings.push('The options stand in the order of the file: whether it favours a letter is not known.');

@@ -29,7 +29,7 @@ export async function atEndpoint<P extends Problem>(evaluation: Evaluation<P>): 
       warn('The endpoint takes no tools: they are described in the system message, and calls are read from the text.');
     writer = RunWriter.create(folder, {
       recipe,
-      model: { name: options.model, source: `endpoint ${endpoint.client.url}` },
+      model: { name: `openai:${endpoint.client.url}#${endpoint.model}`, source: `endpoint ${endpoint.client.url}` },
       versions: { toolwise: packageVersion(), node: process.version, engine: `endpoint ${endpoint.client.url}` },
       seed: recipe.seed,
       extra: { endpoint: abilities, sandbox: runner?.name ?? 'not used', ...extraOf(evaluation) },

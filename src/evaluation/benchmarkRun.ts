@@ -35,7 +35,8 @@ export async function openBenchmark(
 ): Promise<LoadedBenchmark> {
   const hub = { log: (line: string) => log(line), signal, ...choice.open?.hub };
   const loaded = await loadBenchmark({ ...choice, limit: choice.limit ?? count, open: { ...choice.open, hub } });
-  log(`${loaded.benchmark.title}: ${loaded.problems.length} problems of ${loaded.file}`);
+  const { length } = loaded.problems;
+  log(`${loaded.benchmark.title}: ${length} ${length === 1 ? 'problem' : 'problems'} of ${loaded.file}`);
   for (const warning of loaded.warnings) log(warning, 'warning');
   return loaded;
 }

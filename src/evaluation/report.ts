@@ -42,6 +42,8 @@ export interface Report {
   readonly steps: Partial<Record<Stage, number>>;
   readonly versions: Readonly<Record<string, string>>;
   readonly machine: Readonly<Record<string, unknown>>;
+  /** Of an evaluation on a benchmark: file, mode, warnings, and the paper's scores in percent. */
+  readonly benchmark?: unknown;
 }
 
 /** Reads the run in a folder and writes its `report.json`. */
@@ -62,6 +64,7 @@ export function buildReport(run: Run): Report {
   const { info } = run;
   const stages: Partial<Record<Stage, StageReport>> = {};
   const steps: Partial<Record<Stage, number>> = {};
+  const { benchmark, ...machine } = info.extra ?? {};
   for (const stage of ['base', 'sft', 'rl'] as const) {
     const rows = run.evaluations().filter((row) => row.stage === stage);
     const last = rows.filter(({ name }) => name === 'main').at(-1);
@@ -82,7 +85,8 @@ export function buildReport(run: Run): Report {
     seconds: secondsByPhase(run),
     steps,
     versions: info.versions,
-    machine: info.extra ?? {},
+    machine,
+    ...(benchmark !== undefined && { benchmark }),
   };
 }
 

@@ -62,13 +62,17 @@ export function promptOf(problem: Problem, settings: Pick<RolloutSettings, 'form
   return settings.format.prompt(messages, settings.tools.descriptions);
 }
 
+/** Tokens that a prompt may have: the recipe's limit, and one less than the model's context where that is shorter. */
+export const promptLimit = ({ limits, contextTokens }: Pick<RolloutSettings, 'limits' | 'contextTokens'>): number =>
+  Math.min(limits.promptTokens, (contextTokens ?? Number.POSITIVE_INFINITY) - 1);
+
 /** Tokens of the prompt where it is longer than the limit; undefined where it fits. Check it before a run. */
 export function promptTooLong(
   problem: Problem,
-  settings: Pick<RolloutSettings, 'format' | 'tools' | 'system' | 'limits'>,
+  settings: Pick<RolloutSettings, 'format' | 'tools' | 'system' | 'limits' | 'contextTokens'>,
 ): number | undefined {
   const { length } = promptOf(problem, settings);
-  return length > settings.limits.promptTokens ? length : undefined;
+  return length > promptLimit(settings) ? length : undefined;
 }
 
 /** @throws UserError when the prompt leaves no room in the model's context. */

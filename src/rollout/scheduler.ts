@@ -8,7 +8,7 @@ import type { Rollout } from '../domain/trajectory.js';
 import { deriveSeed } from '../random.js';
 import { UserError } from '../userError.js';
 import type { RolloutAgent } from './endpointAgent.js';
-import { promptOf, type RolloutSettings } from './episode.js';
+import { promptLimit, promptOf, type RolloutSettings } from './episode.js';
 import { runInLockstep } from './lockstep.js';
 import { ATTEMPTS_PER_TURN, type RolloutInput, runRollout } from './runRollout.js';
 
@@ -228,7 +228,7 @@ class Run<P extends Problem> {
 /** One prompt a group. @throws UserError for one that is too long. */
 function promptsByGroup(plans: readonly RolloutPlan[], settings: RolloutSettings): Map<string, readonly number[]> {
   const prompts = new Map<string, readonly number[]>();
-  const most = Math.min(settings.limits.promptTokens, (settings.contextTokens ?? Number.POSITIVE_INFINITY) - 1);
+  const most = promptLimit(settings);
   for (const { groupId, problem } of plans) {
     if (prompts.has(groupId)) continue;
     const prompt = promptOf(problem, settings);

@@ -14,7 +14,7 @@ import type { EngineError } from '../engine/engineError.js';
 import { isEndpoint, refuseTraining } from '../engine/openaiEndpoint.js';
 import { connectEngine } from '../engine/tinkerClient.js';
 import type { Recipe } from '../recipe/schema.js';
-import { promptTooLong, type RolloutSettings } from '../rollout/episode.js';
+import { promptLimit, promptTooLong, type RolloutSettings } from '../rollout/episode.js';
 import type { OpenedRunner } from '../sandbox/open.js';
 import { type ResolvedModel, resolveModel } from '../setup/weights.js';
 import type { AnyTool, Toolbox } from '../tools/callTool.js';
@@ -126,14 +126,12 @@ export class Session {
     const left = problems.length - kept.length;
     if (kept.length === 0) {
       throw new UserError(
-        `no ${what} problem fits into limits.promptTokens (${this.recipe.limits.promptTokens})`,
-        'Raise limits.promptTokens.',
+        `no ${what} problem fits into ${promptLimit(settings)} tokens, as limits.promptTokens and the model's context allow`,
+        'Raise limits.promptTokens, or use a model with a longer context.',
       );
     }
     if (left > 0)
-      this.#options.warn(
-        `${left} of ${problems.length} ${what} problems are longer than ${this.recipe.limits.promptTokens} tokens and are left out`,
-      );
+      this.#options.warn(`${left} of ${problems.length} ${what} problems are longer than ${promptLimit(settings)} tokens and are left out`);
     return kept;
   }
 
