@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { extractAnswer } from '../reward/extract.js';
 import { gradeAnswer } from '../reward/math/gradeAnswer.js';
+import { strictBoxScore } from '../reward/reference/mathScore.js';
 import { homeFolder, pythonIn } from '../setup/paths.js';
 import { GOLDEN_FILES, goldenPairs } from './goldenPairs.js';
 
@@ -36,6 +37,8 @@ export interface Verdicts {
   readonly note: string;
   readonly truth: boolean;
   readonly ours: boolean;
+  /** The released grader of mathematics. */
+  readonly reference: boolean;
   readonly mathVerify?: boolean;
 }
 
@@ -72,6 +75,7 @@ export async function benchmarkGrade(python: string | undefined, seconds = 3): P
       ...pair,
       truth: equal,
       ours: found[i]!,
+      reference: strictBoxScore(pair.response, pair.gold).acc,
       ...(theirs && { mathVerify: theirs.equal[i]! }),
     })),
   };
