@@ -10,6 +10,7 @@ import torch
 from toolwise_engine.batch import Batch
 from toolwise_engine.errors import EngineError, sentence_for, user_error
 from toolwise_engine.kv_cache import Spare
+from toolwise_engine.memory import share
 from toolwise_engine.row import Row
 from toolwise_engine.sample_request import Finished, Lockstep, SampleRequest, Sequence
 from toolwise_engine.scoring import score
@@ -34,10 +35,10 @@ class _Open:
 class Generator:
     """`submit` and `cancel` may be called from any thread, all else from one. max_rows: rows decoded at once for one snapshot."""
 
-    def __init__(self, max_rows: int = 256, cache_bytes: int = 2 << 30) -> None:
+    def __init__(self, max_rows: int = 256, cache_bytes: int | None = None) -> None:
         self._inbox: deque[SampleRequest | str] = deque()
         self._max_rows = max_rows
-        self._cache_bytes = cache_bytes
+        self._cache_bytes = share() if cache_bytes is None else cache_bytes
         self._open: dict[str, _Open] = {}
         self._row_of: dict[int, _Open] = {}
         self._batches: list[Batch] = []

@@ -13,6 +13,7 @@ from toolwise_engine.checkpoint import WEIGHTS, load_moments, load_weights, save
 from toolwise_engine.datum import AdamParams, Datum
 from toolwise_engine.errors import user_error
 from toolwise_engine.losses import NEEDS_ADVANTAGES, check_loss, loss_and_slope
+from toolwise_engine.memory import share
 from toolwise_engine.network import Network, load_network
 from toolwise_engine.optimizer import AdamW
 from toolwise_engine.scoring import score, score_with_gradient
@@ -20,9 +21,6 @@ from toolwise_engine.snapshot import Snapshot, load_tokenizer, misfit, put
 from toolwise_engine.stream import build_stream, split_by_size
 
 __all__ = ["AdamParams", "Datum", "Policy"]
-
-ACTIVATION_BYTES = 2 << 30
-"""What the activations kept for a backward pass may take, by estimate."""
 
 
 class Policy:
@@ -41,6 +39,7 @@ class Policy:
         self._gradients: dict[str, Tensor] | None = None
         self._tokenizer = load_tokenizer(folder)
         self._snapshot: Snapshot | None = None
+        self._activation_bytes = share()
         self.version = 0
         self.tokens_seen = 0
 
@@ -146,7 +145,7 @@ class Policy:
         s = self._network.shape
         width = 10 * s.hidden + 3 * (s.heads + 2 * s.key_heads) * s.head_dim + 5 * s.feed_forward
         per_token = width * self._network.dtype.itemsize * keeps
-        return split_by_size([d.tokens for d in data], max(256, ACTIVATION_BYTES // per_token))
+        return split_by_size([d.tokens for d in data], max(256, self._activation_bytes // per_token))
 
     def _hidden(self, data: list[Datum]) -> tuple[Tensor, list[np.ndarray], Tensor]:
         """Final hidden states before the targets that count, all data after one another; their positions in each datum; the targets."""
