@@ -1,18 +1,61 @@
-/** Grades an answer of mathematics: the exact comparison first, SymPy inside the sandbox where that cannot decide. */
-import type { Verdict } from '../../domain/verdict.js';
+/**
+ * Grades an answer of mathematics: the exact comparison first, and where it read both sides but cannot decide (an integral, a long sum),
+ * SymPy inside the sandbox as a second opinion.
+ */
+import type { Graded, Verdict } from '../../domain/verdict.js';
 import type { CodeRunner } from '../../sandbox/codeRunner.js';
 import { UserError } from '../../userError.js';
-import { checkGold, gradeAnswer } from './gradeAnswer.js';
+import { checkGold, compareAnswers, gradeAnswer, verdictOf } from './gradeAnswer.js';
+import { ANSWERS, type Pair, sympyProgram } from './sympyProgram.js';
 
 export interface GradeMathOptions {
   /** Where SymPy runs; without one, what cannot be decided is not equal. */
   readonly runner?: CodeRunner;
   readonly signal?: AbortSignal;
+  /** For SymPy; running out of it is "not equal". */
+  readonly timeoutSeconds?: number;
 }
 
-/** @throws UserError when the right answer cannot be read */
-export async function gradeMath(answer: string | undefined, gold: string, _options: GradeMathOptions = {}): Promise<Verdict> {
+const TIMEOUT_SECONDS = 10;
+const MEMORY_MB = 1024;
+
+/**
+ * @returns `infra` only where the sandbox failed, or has no SymPy
+ * @throws UserError when the right answer cannot be used
+ */
+export async function gradeMath(answer: string | undefined, gold: string, options: GradeMathOptions = {}): Promise<Verdict> {
+  refuseGold(gold);
+  const { runner } = options;
+  if (runner === undefined || answer === undefined || answer.trim() === '') return gradeAnswer(answer, gold);
+  const sameness = compareAnswers(answer, gold);
+  if (sameness.kind !== 'undecided' || sameness.open.length === 0) return verdictOf(sameness.kind === 'equal', answer);
+  return secondOpinion(answer, sameness.open, runner, options);
+}
+
+/** @throws UserError naming what is wrong with it, and `where` it stands */
+export function refuseGold(gold: string, where = ''): void {
   const problem = checkGold(gold);
-  if (problem !== undefined) throw new UserError(`the right answer ${JSON.stringify(gold.slice(0, 80))} cannot be used: ${problem}`);
-  return gradeAnswer(answer, gold);
+  if (problem === undefined) return;
+  const shown = JSON.stringify(gold.length > 80 ? `${gold.slice(0, 80)}…` : gold);
+  throw new UserError(
+    `${where === '' ? '' : `${where}: `}the right answer ${shown} cannot be used: ${problem}`,
+    'Mend or remove it: no answer could be graded against it.',
+  );
+}
+
+async function secondOpinion(
+  answer: string,
+  pairs: readonly Pair[],
+  runner: CodeRunner,
+  { signal, timeoutSeconds = TIMEOUT_SECONDS }: GradeMathOptions,
+): Promise<Verdict> {
+  const notEqual: Graded = verdictOf(false, answer);
+  const code = sympyProgram(pairs);
+  if (code === undefined) return notEqual;
+  const result = await runner.run({ code, timeoutSeconds, memoryMb: MEMORY_MB }, signal);
+  if (result.kind === 'infra') return result;
+  const said = result.stdout.trimEnd().split('\n').at(-1);
+  if (said === ANSWERS.missing) return { kind: 'infra', error: 'the Python of the sandbox has no sympy' };
+  const equal = result.ending === 'finished' && result.exitCode === 0 && said === ANSWERS.equal;
+  return equal ? verdictOf(true, answer) : notEqual;
 }

@@ -10,7 +10,8 @@ import { type FunctionName, MINUS_ONE, type Node, negated, number, power, produc
 import { type Rational, whole } from './rational.js';
 import type { Token } from './tokens.js';
 
-const MAX_DEPTH = 120;
+/** Each bracket counts twice or three times: once for what stands in it, once for itself. */
+const MAX_DEPTH = 300;
 
 /** What the parser gives up with; never leaves this file. */
 class NoExpression extends Error {}
@@ -166,6 +167,13 @@ class Parser {
   }
 
   #primary(): Node {
+    if (++this.#depth > MAX_DEPTH) throw new NoExpression();
+    const node = this.#atom();
+    this.#depth--;
+    return node;
+  }
+
+  #atom(): Node {
     const token = this.#peek();
     if (token === undefined) throw new NoExpression();
     if (token.type === 'number') return this.#number();
