@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   demo: { summary: 'two small models learn to reason with a tool, before your eyes', load: () => import('./demo.js') },
   train: { summary: 'train a model by a recipe', load: () => import('./train.js') },
   eval: { summary: 'evaluate a model or a run on problems', load: () => import('./eval.js') },
-  grade: { summary: 'grade answers' },
+  grade: { summary: 'grade answers', load: () => import('./grade.js') },
   data: { summary: 'build and inspect training data' },
   export: { summary: 'export a trained model' },
   serve: { summary: 'serve a trained model' },
