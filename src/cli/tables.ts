@@ -45,7 +45,9 @@ function row(name: string, stage: StageReport): string[] {
 
 /** Everything that an evaluation measured, one figure a line. */
 export function evaluationTable(result: EvaluationResult): string {
-  const { accuracy, statistics, setting } = result;
+  const { accuracy, statistics, modes, setting } = result;
+  const several = (by: Readonly<Record<number, Figure>> | undefined, name: string): string[][] =>
+    Object.entries(by ?? {}).flatMap(([k, value]) => (k === '1' ? [] : [[`${name}@${k}`, figure(value)]]));
   const { valid, all, infra, problems } = accuracy;
   const figure = (value: Figure | undefined): string =>
     value === undefined
@@ -54,15 +56,19 @@ export function evaluationTable(result: EvaluationResult): string {
   return table([
     [`T=${setting.temperature} top-p ${setting.topP}, ${problems} problems x ${setting.samples}`, 'value [95% over problems]'],
     [`avg@${setting.samples}`, figure(valid?.average)],
-    ...Object.entries(valid?.passAt ?? {}).map(([k, value]) => [`pass@${k}`, figure(value)]),
-    [`maj@${setting.samples}`, figure(valid?.majority)],
-    ...(infra === 0 ? [] : [[`lost to infrastructure: ${infra}; avg over all`, figure(all?.average)]]),
+    ...several(valid?.passAt, 'pass'),
+    ...several(valid?.majorityAt, 'maj'),
+    ...several(valid?.referenceBestAt, 'reference best').slice(-1),
+    ...(infra === 0
+      ? []
+      : [[`lost to infrastructure: ${infra} (${percentWithTenth(infra / accuracy.samples)}); avg over all`, figure(all?.average)]]),
     ['calls a rollout', statistics.callsPerRollout.toFixed(2)],
     ['tool success', percent(statistics.toolSuccess)],
     ['malformed', percent(statistics.malformed)],
     ['truncated', percent(statistics.truncated)],
     ['turns', statistics.turnsPerRollout.toFixed(2)],
     ['tokens a turn', statistics.tokensPerTurn.toFixed(0)],
+    ['deliberative, reactive', `${percent(modes.deliberative.share)}, ${percent(modes.reactive.share)}`],
   ]);
 }
 

@@ -12,7 +12,8 @@ import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import type { RolloutSettings } from '../rollout/episode.js';
 import { planGroups, type RolloutPlan, runRollouts } from '../rollout/scheduler.js';
 import { type RolloutStatistics, rolloutStatistics } from '../rollout/statistics.js';
-import { type Accuracy, accuracy, type Sample } from './metrics.js';
+import { type Accuracy, accuracy, type Figure, type Sample } from './metrics.js';
+import { type Modes, modesOf } from './modes.js';
 
 /** One way to sample, under its own name in the tables. */
 export interface SamplingSetting {
@@ -51,6 +52,8 @@ export interface EvaluationResult<P extends Problem = Problem> {
   /** avg@n, pass@k and maj@n with 95 % intervals over problems: over the rollouts that infrastructure left us, and over all. */
   readonly accuracy: Accuracy;
   readonly statistics: RolloutStatistics;
+  /** Deliberative and reactive rollouts (paper, section 5). */
+  readonly modes: Modes;
   readonly seconds: number;
   readonly rollouts: readonly GradedRollout<P>[];
 }
@@ -141,6 +144,7 @@ function resultOf<P extends Problem>(
     setting,
     accuracy: accuracy(perProblem, { seed: input.seed, passAt: powersUpTo(setting.samples) }),
     statistics: rolloutStatistics(graded.map(({ trajectory }) => trajectory)),
+    modes: modesOf(graded.map(({ trajectory }) => trajectory)),
     seconds,
     rollouts: graded,
   };
@@ -166,7 +170,12 @@ export function metricsOf(result: EvaluationResult): Metrics {
       intervalLow: valid.average.interval.low,
       intervalHigh: valid.average.interval.high,
       majority: valid.majority.value,
-      ...Object.fromEntries(Object.entries(valid.passAt).map(([k, figure]) => [`pass@${k}`, figure.value])),
+      ...named('pass@', valid.passAt),
+      ...named('maj@', valid.majorityAt),
+      ...named('reference best@', valid.referenceBestAt),
+      ...named('reference maj@', valid.referenceMajorityAt),
+      deliberative: result.modes.deliberative.share,
+      reactive: result.modes.reactive.share,
     }),
     ...(all && { accuracyOverAll: all.average.value }),
     problems,
@@ -186,3 +195,6 @@ export function metricsOf(result: EvaluationResult): Metrics {
     seconds: result.seconds,
   };
 }
+
+const named = (prefix: string, figures: Readonly<Record<number, Figure>>): Record<string, number> =>
+  Object.fromEntries(Object.entries(figures).map(([k, { value }]) => [`${prefix}${k}`, value]));

@@ -8,7 +8,7 @@ import { answerKey } from '../reward/math/gradeAnswer.js';
 import { UserError } from '../userError.js';
 import { type BootstrapOptions, bootstrapInterval, type Interval } from './bootstrap.js';
 import { majorityAtK, type Votes } from './majority.js';
-import { largest, majorityValue, referenceDraws, resampled } from './referenceMetrics.js';
+import { referenceAtK } from './referenceMetrics.js';
 
 export type Sample =
   /** `answer`: what was read as the answer; absent: none, which is no vote. */
@@ -132,13 +132,7 @@ export function referenceOf(
     return [{ prediction: sample.answer ?? '', value: Number(sample.correct) }];
   });
   if (votes.length < 2 || k > votes.length) return undefined;
-  const draws = referenceDraws(votes.length, k);
-  const best = resampled(
-    votes.map(({ value }) => value),
-    draws,
-    largest,
-  );
-  return { best: best.mean, majority: resampled(votes, draws, majorityValue).mean };
+  return referenceAtK(votes, k);
 }
 
 /**
@@ -176,13 +170,10 @@ export function accuracy(
       referenceMajorityAt: atEach((own, k) => (k === 1 ? undefined : referenceOf(own, over, k)?.majority)),
     };
   };
-  return {
-    problems: problems.length,
-    samples: samples.length,
-    infra,
-    ...(samples.length > infra ? { valid: figures('valid') } : {}),
-    ...(samples.length > 0 ? { all: figures('all') } : {}),
-  };
+  const valid = samples.length > infra ? figures('valid') : undefined;
+  // Nothing lost: the same figures.
+  const all = samples.length === 0 ? undefined : infra === 0 ? valid : figures('all');
+  return { problems: problems.length, samples: samples.length, infra, ...(valid && { valid }), ...(all && { all }) };
 }
 
 function passOf(samples: readonly Sample[], k: number, over: Over): number | undefined {

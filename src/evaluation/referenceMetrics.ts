@@ -90,16 +90,44 @@ export function referenceSizes(n: number): number[] {
   return [...sizes, n];
 }
 
-let latest: { readonly key: string; readonly draws: readonly Uint32Array[] } | undefined;
+/** The last few, since every prompt of a set asks for the same. */
+const kept = new Map<string, readonly Uint32Array[]>();
+const KEPT = 16;
 
 /** The released draws: 1000 times `size` indices below n. The same for every prompt, since the seed is set anew each time. */
 export function referenceDraws(n: number, size: number): readonly Uint32Array[] {
   const key = `${n}/${size}`;
-  if (latest?.key !== key) {
-    const random = new MersenneTwister(SEED);
-    latest = { key, draws: Array.from({ length: RESAMPLES }, () => Uint32Array.from({ length: size }, () => random.below(n))) };
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const random = new MersenneTwister(SEED);
+  const draws = Array.from({ length: RESAMPLES }, () => Uint32Array.from({ length: size }, () => random.below(n)));
+  if (kept.size >= KEPT) kept.clear();
+  kept.set(key, draws);
+  return draws;
+}
+
+/** The means of best@k and maj@k of one prompt; the same as by `resampled`, in a fraction of the time. */
+export function referenceAtK(votes: readonly Vote[], k: number): { readonly best: number; readonly majority: number } {
+  const keys = new Map<unknown, number>();
+  const classes = Uint32Array.from(votes, ({ prediction }) => getOr(keys, pythonKey(prediction), () => keys.size));
+  const values = Float64Array.from(votes, ({ value }) => value);
+  const counts = new Uint32Array(keys.size);
+  let best = 0;
+  let majority = 0;
+  const draws = referenceDraws(votes.length, k);
+  for (const draw of draws) {
+    counts.fill(0);
+    let top = Number.NEGATIVE_INFINITY;
+    let most = 0;
+    for (const i of draw) {
+      top = Math.max(top, values[i]!);
+      most = Math.max(most, ++counts[classes[i]!]!);
+    }
+    best += top;
+    // The first draw that belongs to a leading class decides, and gives the value.
+    majority += values[draw.find((i) => counts[classes[i]!] === most)!]!;
   }
-  return latest.draws;
+  return { best: best / draws.length, majority: majority / draws.length };
 }
 
 /** A figure of each resample, then mean and deviation over them. */

@@ -1,8 +1,9 @@
-/** `report.json` of a run: what each stage came to, read from the run's store. Does not print. */
+/** `report.json` and `report.html` of a run: what each stage came to, read from the run's store. Does not print. */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EvaluationRecord, Stage } from '../domain/event.js';
 import { openRun, type Run } from '../runs/reader.js';
+import { reportPage } from './reportPage.js';
 
 /** A stage's last evaluation. Shares are in [0, 1]; a value that was not measured is null. */
 export interface StageReport {
@@ -29,6 +30,16 @@ export interface StageReport {
   readonly tokens: number;
   /** Rollouts that infrastructure took. */
   readonly lost: number;
+  /** maj@n. */
+  readonly majority: number | null;
+  /** By k, over valid rollouts. */
+  readonly passAt: Readonly<Record<string, number>>;
+  readonly majorityAt: Readonly<Record<string, number>>;
+  /** best@k as the released code resamples it; not pass@k. */
+  readonly referenceBestAt: Readonly<Record<string, number>>;
+  /** Shares of rollouts: see `modes.ts`. */
+  readonly deliberative: number | null;
+  readonly reactive: number | null;
 }
 
 export interface Report {
@@ -46,18 +57,22 @@ export interface Report {
   readonly benchmark?: unknown;
 }
 
-/** Reads the run in a folder and writes its `report.json`. */
+/** Reads the run in a folder and writes its `report.json`, and `report.html` for a person. */
 export function writeReport(folder: string): Report {
   const run = openRun(folder);
   try {
     const report = buildReport(run);
-    const file = join(folder, 'report.json');
-    writeFileSync(`${file}.new`, `${JSON.stringify(report, null, 2)}\n`);
-    renameSync(`${file}.new`, file);
+    replaceFile(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`);
+    replaceFile(join(folder, 'report.html'), reportPage(run));
     return report;
   } finally {
     run.close();
   }
+}
+
+function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
 }
 
 export function buildReport(run: Run): Report {
@@ -112,8 +127,19 @@ function stageReport(main: EvaluationRecord, rows: readonly EvaluationRecord[]):
     truncated: metrics.truncated ?? 0,
     tokens: metrics.modelTokens ?? 0,
     lost: metrics.lost ?? 0,
+    majority: metrics.majority ?? null,
+    passAt: byK(metrics, 'pass@'),
+    majorityAt: byK(metrics, 'maj@'),
+    referenceBestAt: byK(metrics, 'reference best@'),
+    deliberative: metrics.deliberative ?? null,
+    reactive: metrics.reactive ?? null,
   };
 }
+
+const byK = (metrics: EvaluationRecord['metrics'], prefix: string): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(metrics).flatMap(([name, value]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [])),
+  );
 
 /** Evaluations of one moment run side by side, so the longest counts. */
 function secondsByPhase(run: Run): Record<string, number> {

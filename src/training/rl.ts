@@ -17,6 +17,7 @@ import { toDatum, toResponse } from './datum.js';
 import { miniBatches } from './miniBatches.js';
 import { problemsOfStep } from './problemStream.js';
 import { adamOf } from './sft.js';
+import { refuseUnreadAnswers } from './unreadAnswers.js';
 import { type TrainedSequence, type UpdateResult, updatePolicy } from './update.js';
 
 export interface RlContext<P extends Problem> {
@@ -49,6 +50,10 @@ export async function rlStep<P extends Problem>(context: RlContext<P>, step: num
   const groups = await rolloutGroups(context, sampler, step);
   const sampled = performance.now();
   record(context, groups, step);
+  refuseUnreadAnswers(
+    groups.flatMap(({ group }) => group.members),
+    step,
+  );
 
   const trained = stage.allWrongGroups === 'leaveOut' ? groups.filter(hasRightAnswer) : groups;
   const { sequences, gap } = await withOldLogProbs(context, trained);
