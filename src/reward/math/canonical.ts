@@ -21,7 +21,7 @@ import {
   unknown,
   unknownsOf,
 } from './polynomial.js';
-import { inverse, isWhole, ONE, type Rational, rational, whole } from './rational.js';
+import { bitLength, inverse, isWhole, ONE, type Rational, rational, whole } from './rational.js';
 
 export interface Quotient {
   readonly numerator: Polynomial;
@@ -42,6 +42,7 @@ const UNIT = constant(ONE);
 export class Canonical {
   readonly #ids = new Map<string, number>();
   readonly #unknowns: Unknown[] = [];
+  readonly #known = new Map<Node, Quotient>();
   /** Whether unknowns of algebra (i, roots) occur at all: most products need no look at them. */
   #reducible = false;
 
@@ -143,7 +144,18 @@ export class Canonical {
     return undefined;
   };
 
+  /** Each tree once: what stands in several places, or is looked at twice, costs nothing more. */
   #quotient(node: Node): Quotient {
+    let known = this.#known.get(node);
+    if (known === undefined) {
+      this.budget.spend(100);
+      known = this.#read(node);
+      this.#known.set(node, known);
+    }
+    return known;
+  }
+
+  #read(node: Node): Quotient {
     switch (node.kind) {
       case 'number':
         return fraction(node.value);
@@ -250,6 +262,7 @@ export class Canonical {
 
   /** The root of n/d as the root of n * d^(degree - 1), over d, with whole powers taken out. */
   #rootOfNumber(n: Rational, d: bigint, degree: number): Quotient {
+    if (bitLength(n.numerator) + bitLength(d) * degree > MAX_RADICAND_BITS) throw new TooLarge();
     const { outside, inside } = takeOut(n.numerator * d ** BigInt(degree - 1), degree);
     const factor = fraction(rational(outside, d));
     if (inside === 1n) return factor;
@@ -267,6 +280,7 @@ function turned(a: Quotient): Quotient {
 }
 
 const LARGEST_PRIME = 1000n;
+const MAX_RADICAND_BITS = 2000;
 
 /** n as outside^degree * inside, as far as small primes show. */
 function takeOut(n: bigint, degree: number): { readonly outside: bigint; readonly inside: bigint } {

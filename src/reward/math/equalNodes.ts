@@ -27,6 +27,7 @@ const MIN_AGREEMENT = 3;
 /** Never throws; running out of budget is undecided. */
 export function equalNodes(a: Node, b: Node, budget: Budget): Decision {
   try {
+    budget.spend(40);
     return withLogBases([a, b], ([x, y]) => decide(x!, y!, budget));
   } catch (error) {
     if (error instanceof OutOfBudget) return 'undecided';

@@ -173,10 +173,12 @@ function callOf(name: string, args: readonly Rational[], budget: Budget): Exact 
     case 'lcm': {
       if (!args.every(isWhole)) return 'unknown';
       const numbers = args.map(({ numerator }) => (numerator < 0n ? -numerator : numerator));
-      for (const n of numbers) budget.spend((bitLength(n) / 64) ** 2 + 10);
+      for (const n of numbers) budget.spend(6 * (bitLength(n) / 64) ** 2 + 50);
       if (name === 'gcd') return whole(numbers.reduce(gcd));
       if (numbers.includes(0n)) return ZERO;
-      return numbers.length > 50 ? 'unknown' : whole(numbers.reduce((a, b) => (a / gcd(a, b)) * b));
+      return numbers.reduce((bits, n) => bits + bitLength(n), 0) > MAX_BITS
+        ? 'unknown'
+        : whole(numbers.reduce((a, b) => (a / gcd(a, b)) * b));
     }
     case 'max':
       return args.reduce((a, b) => (compare(a, b) >= 0 ? a : b));
@@ -214,6 +216,7 @@ function seriesOf(node: Extract<Node, { kind: 'series' }>, budget: Budget, value
   if (to.numerator - from.numerator > MAX_TERMS) return 'unknown';
   let result = node.of === 'sum' ? ZERO : ONE;
   for (let k = from.numerator; k <= to.numerator; k++) {
+    budget.spend(40);
     const term = exactValue(node.body, budget, new Map([...values, [node.index, whole(k)]]));
     if (typeof term === 'string') return term;
     const next = bounded(result, term, node.of === 'sum' ? add : multiply, budget);

@@ -25,6 +25,7 @@ export class Evaluator {
   /** @throws NoValue, Uncertain, OutOfBudget */
   value(node: Node, point: Point): Complex {
     const A = this.arithmetic;
+    this.#budget.spend(30);
     switch (node.kind) {
       case 'number':
         return A.fromRational(node.value);

@@ -471,7 +471,10 @@ class Parser {
 
   #determinant(): Node {
     const rows = parseRows(this.#tokens, this.at, this.#to);
-    if (rows === undefined || rows.rows.some((row) => row.length !== rows.rows.length) || rows.rows.length > 4) throw new NoExpression();
+    // One in another would be written out many times over.
+    const nested = this.#tokens.slice(this.at + 1, rows?.end).some((token) => token.type === 'sign' && token.sign.startsWith('\\begin '));
+    if (nested || rows === undefined || rows.rows.some((row) => row.length !== rows.rows.length) || rows.rows.length > 4)
+      throw new NoExpression();
     this.at = rows.end;
     return determinant(rows.rows);
   }

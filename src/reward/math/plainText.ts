@@ -34,6 +34,8 @@ export function plainForm(text: string): string {
 function peel(text: string): string {
   let [low, high] = [0, text.length];
   const matches = matchBraces(text);
+  const opened = (open: string): boolean => text.lastIndexOf(open, high) >= low;
+  const openers = { '\\)': opened('\\('), '\\]': opened('\\[') };
   const closes = (open: number): boolean => matches.get(open) === high - 1;
   for (;;) {
     while (low < high && isSpace(text, low)) low++;
@@ -59,7 +61,7 @@ function peel(text: string): string {
       continue;
     }
     const stray = STRAY_ENDS.find((end) => high - low > end.length && text.endsWith(end, high));
-    if (stray !== undefined && !(stray.startsWith('\\') && text.slice(low, high).includes(stray === '\\)' ? '\\(' : '\\['))) {
+    if (stray !== undefined && !(stray.startsWith('\\') && openers[stray as keyof typeof openers])) {
       high -= stray.length;
       continue;
     }

@@ -1,6 +1,6 @@
 /** Polynomials in any number of unknowns with exact coefficients, limited in size. What an unknown stands for, `canonical.ts` knows. */
 import type { Budget } from './budget.js';
-import { add as addRationals, equalRationals, multiply as multiplyRationals, negate, ONE, type Rational, sizeInBits } from './rational.js';
+import { add as addRationals, multiply as multiplyRationals, negate, ONE, type Rational, sizeInBits } from './rational.js';
 
 /** Exponents by unknown, as `id:exponent` joined by commas, ids ascending; empty for the constant. */
 type Monomial = string;
@@ -52,7 +52,7 @@ export function multiplyBy(a: Polynomial, b: Polynomial, budget: Budget, reduce:
       const exponents = mergeExponents(left.exponents, right.exponents);
       const coefficient = multiplyRationals(left.coefficient, right.coefficient);
       if (sizeInBits(coefficient) > MAX_COEFFICIENT_BITS) throw new TooLarge();
-      budget.spend(60 + sizeInBits(coefficient) / 16);
+      budget.spend(150 + sizeInBits(coefficient) / 16);
       const reduced = reduce(exponents);
       if (reduced === undefined) put(result, keyOf(exponents), { coefficient, exponents }, budget);
       else {
@@ -68,15 +68,6 @@ export function multiplyBy(a: Polynomial, b: Polynomial, budget: Budget, reduce:
 export type Exponents = readonly (readonly [unknown: number, exponent: number])[];
 export type Reduce = (exponents: Exponents) => { readonly exponents: Exponents; readonly factor: Polynomial } | undefined;
 
-export function equalPolynomials(a: Polynomial, b: Polynomial): boolean {
-  if (a.size !== b.size) return false;
-  for (const [key, term] of a) {
-    const other = b.get(key);
-    if (other === undefined || !equalRationals(term.coefficient, other.coefficient)) return false;
-  }
-  return true;
-}
-
 /** The unknowns that occur. */
 export function unknownsOf(p: Polynomial): Set<number> {
   return new Set([...p.values()].flatMap(({ exponents }) => exponents.map(([id]) => id)));
@@ -89,10 +80,10 @@ export const textOf = (p: Polynomial): string =>
     .sort()
     .join('+');
 
-export const keyOf = (exponents: Exponents): Monomial => exponents.map(([id, exponent]) => `${id}:${exponent}`).join();
+const keyOf = (exponents: Exponents): Monomial => exponents.map(([id, exponent]) => `${id}:${exponent}`).join();
 
 function put(into: Map<Monomial, Term>, key: Monomial, term: Term, budget: Budget): void {
-  budget.spend(20);
+  budget.spend(40);
   const before = into.get(key);
   if (before === undefined) {
     into.set(key, term);

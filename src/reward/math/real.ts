@@ -114,7 +114,7 @@ export class RealArithmetic {
     const sign = signOf(x);
     if (sign === 0) return EXACT_ZERO;
     if (sign === undefined || sign < 0) throw new Uncertain();
-    this.budget.spend((this.bits / 64) ** 2 * 8 * degree + 200);
+    this.budget.spend(((this.bits / 64) * degree) ** 2 * (1 + degree / 4) + 200);
     let shift = Math.max(0, (this.bits + 4) * degree - bitLength(x.m));
     shift += (((x.e - shift) % degree) + degree) % degree;
     const q = wholeRoot(x.m << BigInt(shift), degree);

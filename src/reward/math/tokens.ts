@@ -228,6 +228,7 @@ export function tokenize(text: string, options: TokenOptions): Token[] | undefin
   let at = 0;
   let depth = 0;
   let spaceBefore = false;
+  const spacedCommas = text.includes(', ');
   const push = (meaning: Meaning): void => {
     tokens.push({ ...meaning, spaceBefore });
   };
@@ -240,7 +241,7 @@ export function tokenize(text: string, options: TokenOptions): Token[] | undefin
       continue;
     }
     if (isDigit(char) || (char === '.' && isDigit(text[at + 1] ?? ''))) {
-      const read = readNumber(text, at, options.thousands && (depth === 0 || text.includes(', ')));
+      const read = readNumber(text, at, options.thousands && (depth === 0 || spacedCommas));
       tokens.push({ ...read.token, spaceBefore });
       at = read.end;
     } else if (char === '\\') {

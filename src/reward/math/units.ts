@@ -36,7 +36,8 @@ const NO_UNITS: ReadonlySet<string> = new Set(
   (
     'and or no not on yes is it if of to at by for all but mod than more less least most about approximately roughly nearly almost around over under when where with ' +
     'without either neither nor one two three four five six seven eight nine ten max min maximum minimum greater smaller fewer above below up plus minus odd even between from ' +
-    'half quarter third through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any'
+    'half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth hundredths ' +
+    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any'
   ).split(' '),
 );
 const MAX_WORDS = 5;
