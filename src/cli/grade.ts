@@ -50,6 +50,7 @@ async function run(file: string | undefined, options: Options): Promise<void> {
   const parallel = whole('--parallel', options.parallel);
   const { Narrator } = await import('./narrator.js');
   const { SandboxOnDemand } = await import('../grading/sandboxOnDemand.js');
+  process.stdout.on('error', endWithReader);
   const narrator = new Narrator();
   const sandbox = new SandboxOnDemand({
     kind: sandboxKind(options.sandbox),
@@ -136,6 +137,12 @@ async function graderOf(options: Options, sandbox: SandboxOnDemand): Promise<{ g
       await sandbox.close();
     },
   };
+}
+
+/** A reader that has seen enough, as `head` has, ends the command. */
+function endWithReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
 }
 
 async function print(line: object): Promise<void> {

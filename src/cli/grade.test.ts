@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { run } from '../setup/command.js';
+
+const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const grade = (...args: string[]) => run(process.execPath, ['--import', 'tsx', main, 'grade', ...args], { env: { OPENAI_API_KEY: '' } });
+const folder = mkdtempSync(join(tmpdir(), 'toolwise-grade-cli-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function file(name: string, ...rows: (object | string)[]): string {
+  const path = join(folder, name);
+  writeFileSync(path, rows.map((row) => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join(''));
+  return path;
+}
+
+const right = { id: 'a', kind: 'math', gold: '1/2', response: 'so \\boxed{0.5}' };
+
+describe('toolwise grade', () => {
+  it('prints a verdict a row in their order, and the sum of it apart', async () => {
+    const path = file('rows.jsonl', right, { id: 7, kind: 'choice', gold: 'B', options: ['3 m', '4 m'], answer: 'A' });
+    const { status, stdout, output } = await grade(path);
+    expect(status).toBe(0);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([
+      { id: 'a', correct: true, score: 1, reason: 'match', extracted: '0.5' },
+      { id: 7, correct: false, score: 0, reason: 'mismatch', extracted: 'A' },
+    ]);
+    expect(output).toContain('2 rows: 1 right of 2 graded (50.0%)');
+  });
+
+  it('grades as released where it is asked to', async () => {
+    const { status, stdout } = await grade(file('released.jsonl', right), '--grader', 'reference');
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({ id: 'a', correct: false, score: -1, reason: 'mismatch', extracted: '0.5' });
+  });
+
+  it('ends with 2 for a bad line, before it grades anything', async () => {
+    const path = file('bad.jsonl', right, '{"id": "b", "kind": "math"}');
+    const { status, stdout, output } = await grade(path);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(output).toContain(`error: ${path}:2: `);
+  });
+
+  it('refuses a right answer that cannot be used, grades the others, and ends with 2', async () => {
+    const { status, stdout } = await grade(file('gold.jsonl', { ...right, id: 'x', gold: '' }, right));
+    expect(status).toBe(2);
+    const [refused, graded] = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(Object.keys(refused)).toEqual(['id', 'error']);
+    expect(graded).toMatchObject({ id: 'a', correct: true });
+  });
+
+  it('says that nothing could be read, with a sample', async () => {
+    const { status, output } = await grade(file('nothing.jsonl', { ...right, response: 'I think it is a half' }));
+    expect(status).toBe(0);
+    expect(output).toContain('no row has an answer that could be read; the first ends: "I think it is a half"');
+  });
+
+  it.each([
+    [[], 'grade needs a file'],
+    [['rows.jsonl', '--run', 'x'], 'grade needs a file, or --run'],
+    [['rows.jsonl', '--changed'], '--changed goes with --run'],
+    [['rows.jsonl', '--grader', 'kind'], '--grader "kind"'],
+    [['rows.jsonl', '--parallel', '0'], '--parallel "0"'],
+    [['rows.jsonl', '--judge', 'http://127.0.0.1:1/v1'], '--judge needs the name of a model'],
+    [['--run', '/nonexistent/run'], 'holds no run'],
+  ])('is told apart from a mistake: %j', async (args, message) => {
+    const { status, output } = await grade(...args);
+    expect(output).toContain(message);
+    expect(output).not.toMatch(/^\s+at /m);
+    expect(status).toBe(2);
+  });
+});
