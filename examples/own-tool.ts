@@ -2,6 +2,8 @@
  * Your own tool and your own reward: nano learns to use a calculator, and to use it once.
  *
  *     npx tsx examples/own-tool.ts
+ *
+ * STEPS in the environment shortens it.
  */
 import { type CalcProblem, calcProblems, openCodeRunner, tool, train, z } from 'toolwise';
 
@@ -27,6 +29,7 @@ const { report, folder } = await train<CalcProblem>({
     model: 'nano',
     stages: ['rl'],
     tools: [],
+    rl: { steps: Number(process.env.STEPS ?? 30) },
     problems: { train: 'calc-small', evaluation: 'calc-small' },
   },
   problems: { train: problems('train', 160), evaluation: problems('evaluation', 128) },

@@ -172,14 +172,13 @@ async function rollouts(
   tools: Toolbox,
   label: string,
 ): Promise<Trajectory[]> {
-  const signal = new AbortController().signal;
   const all = seats.map((seat) => ({
     seat,
     transcript: new Transcript(format.prompt([{ role: 'user', content: seat.problem.question }], tools.descriptions)),
     session: new ToolSession(tools, {
       problem: seat.problem,
       trajectoryId: seat.id,
-      signal,
+      signal: new AbortController().signal,
       timeoutSeconds: 300,
       shorten: (text) => limitText(format.neutralise(text), LIMITS.toolTokens, format),
     }),
