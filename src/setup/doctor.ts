@@ -8,7 +8,7 @@ import { UserError } from '../userError.js';
 import { run, tail } from './command.js';
 import { availableMemory, freeDisk } from './machine.js';
 import { engineFolder, homeFolder, packageRoot } from './paths.js';
-import { findPython, inspectPythonEnv } from './pythonEnv.js';
+import { findPython, hasNvidiaGpu, inspectPythonEnv } from './pythonEnv.js';
 import { inspectSandboxNeeds, missingSandboxNeeds } from './sandboxNeeds.js';
 import { findModel, NANO } from './weights.js';
 
@@ -125,7 +125,7 @@ import json, os, platform, toolwise_engine, torch, transformers
 flags = open('/proc/cpuinfo').read() if os.path.exists('/proc/cpuinfo') else ''
 cores = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()
 print(json.dumps({'engine': toolwise_engine.__version__, 'torch': torch.__version__, 'transformers': transformers.__version__, 'cores': cores,
- 'python': platform.python_version(), 'bf16': 'avx512_bf16' in flags or 'amx_bf16' in flags or 'bf16' in flags.split(), 'cuda': torch.cuda.is_available()}))
+ 'python': platform.python_version(), 'bf16': 'avx512_bf16' in flags or 'amx_bf16' in flags or 'bf16' in flags.split()}))
 `;
 
 interface EngineFacts {
@@ -135,7 +135,6 @@ interface EngineFacts {
   readonly cores: number;
   readonly python: string;
   readonly bf16: boolean;
-  readonly cuda: boolean;
 }
 
 async function checkEngine(home: string): Promise<Check> {
@@ -147,11 +146,13 @@ async function checkEngine(home: string): Promise<Check> {
   if (asked.status !== 0) return { name, status: 'missing', detail: `it does not load: ${tail(asked.output, 1)}`, remedy };
   const facts = JSON.parse(asked.stdout.trim().split('\n').at(-1)!) as EngineFacts;
   const bf16 = facts.bf16 ? 'bfloat16 in hardware' : 'no bfloat16 in hardware (float32 is used)';
-  const device = facts.cuda ? 'a CUDA GPU is there' : 'CPU';
+  const gpu = (await hasNvidiaGpu())
+    ? '; the NVIDIA GPU here is not used: the embedded engine computes on the CPU; for GPUs name a server that speaks the Tinker API in engine.url'
+    : '';
   return {
     name,
     status: 'ok',
-    detail: `${facts.engine} on Python ${facts.python}, torch ${facts.torch}, transformers ${facts.transformers}; ${device}, ${facts.cores} cores, ${bf16}`,
+    detail: `${facts.engine} on Python ${facts.python}, torch ${facts.torch}, transformers ${facts.transformers}; CPU, ${facts.cores} cores, ${bf16}${gpu}`,
   };
 }
 

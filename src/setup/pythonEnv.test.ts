@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { homeFolder } from './paths.js';
-import { ensurePythonEnv, inspectPythonEnv } from './pythonEnv.js';
+import { ensurePythonEnv, hasNvidiaGpu, inspectPythonEnv } from './pythonEnv.js';
 
 let root: string;
 let options: { home: string; engine: string; log: (line: string) => void };
@@ -30,6 +30,7 @@ beforeEach(() => {
   chmodSync(join(root, 'python3'), 0o755);
   vi.stubEnv('TOOLWISE_PYTHON', join(root, 'python3'));
   vi.stubEnv('TOOLWISE_ENGINE_PYTHON', '');
+  vi.stubEnv('TOOLWISE_TORCH', '');
   options = { home: join(root, 'home'), engine: join(root, 'engine'), log: () => undefined };
 });
 
@@ -71,21 +72,37 @@ describe.skipIf(process.platform === 'win32')("the engine's Python environment",
     expect(inspectPythonEnv(options).kind).toBe('ready');
   });
 
-  it.skipIf(process.platform !== 'linux' || existsSync('/proc/driver/nvidia/version'))(
-    'falls back from the CPU build of torch to the plain one',
-    async () => {
-      writeFileSync(join(root, 'fail'), '+cpu');
-      const lines: string[] = [];
-      await ensurePythonEnv({ ...options, log: (line) => lines.push(line) });
-      expect(calls().map((call) => call.split(' ').filter((word) => /torch|index/.test(word)))).toEqual([
-        ['torch==9.9.9+cpu'],
-        ['torch==9.9.9+cpu', '--extra-index-url', 'https://download.pytorch.org/whl/cpu'],
-        ['torch==9.9.9'],
-        [],
-      ]);
-      expect(lines.join('\n')).toContain('large download');
-    },
-  );
+  it.skipIf(process.platform === 'darwin')('falls back from the CPU build of torch to the plain one', async () => {
+    writeFileSync(join(root, 'fail'), '+cpu');
+    const lines: string[] = [];
+    await ensurePythonEnv({ ...options, log: (line) => lines.push(line) });
+    expect(calls().map((call) => call.split(' ').filter((word) => /torch|index/.test(word)))).toEqual([
+      ['torch==9.9.9+cpu'],
+      ['torch==9.9.9+cpu', '--extra-index-url', 'https://download.pytorch.org/whl/cpu'],
+      ['torch==9.9.9'],
+      [],
+    ]);
+    expect(lines.join('\n')).toContain('large download');
+  });
+
+  it.skipIf(process.platform === 'darwin')('takes the CPU build of torch even beside a GPU', async () => {
+    writeFileSync(join(root, 'nvidia-smi'), '#!/bin/sh\necho "GPU 0: some card"\n');
+    chmodSync(join(root, 'nvidia-smi'), 0o755);
+    vi.stubEnv('PATH', `${root}:${process.env.PATH}`);
+    expect(await hasNvidiaGpu()).toBe(true);
+    await ensurePythonEnv(options);
+    expect(calls()[0]).toContain('torch==9.9.9+cpu');
+    expect(inspectPythonEnv(options)).toMatchObject({ kind: 'ready', torch: '9.9.9+cpu' });
+  });
+
+  it('takes the plain build of torch where it is asked for, and refuses a build that is none', async () => {
+    vi.stubEnv('TOOLWISE_TORCH', 'gpu');
+    await expect(ensurePythonEnv(options)).rejects.toThrow('TOOLWISE_TORCH: gpu is no build of torch');
+    vi.stubEnv('TOOLWISE_TORCH', 'plain');
+    await ensurePythonEnv(options);
+    expect(calls()[0]).toBe('install torch==9.9.9');
+    expect(inspectPythonEnv(options)).toMatchObject({ kind: 'ready', torch: '9.9.9' });
+  });
 
   it('refuses a Python that is too old, and says which ones would do', async () => {
     vi.stubEnv('FAKE_VERSION', '3.8');

@@ -107,11 +107,12 @@ async function install(options: PythonEnvOptions): Promise<string> {
   return python;
 }
 
-/** The CPU build where there is no NVIDIA GPU and pip can have it, else the plain one. */
+/** The CPU build where pip can have it, since the engine computes on the CPU, else the plain one, which `TOOLWISE_TORCH=plain` asks for. */
 async function installTorch(python: string, requirements: string, logFile: string, log: (line: string) => void): Promise<string> {
   const pin = readFileSync(requirements, 'utf8').match(/^torch==([\d.]+)/m)?.[1];
   if (pin === undefined) throw new Error(`${requirements} does not pin torch`);
-  const plain = process.platform === 'darwin' || (await hasNvidiaGpu());
+  // There is only one for macOS.
+  const plain = process.platform === 'darwin' || plainTorchWanted();
   if (!plain) {
     const probe = ['install', '--no-deps', '--retries', '0', `torch==${pin}+cpu`];
     for (const more of [[], ['--extra-index-url', CPU_INDEX]]) {
@@ -125,6 +126,13 @@ async function installTorch(python: string, requirements: string, logFile: strin
   }
   await pip(python, ['install', `torch==${pin}`], logFile);
   return pin;
+}
+
+/** @throws UserError for a value that means nothing, rather than installing the other build */
+function plainTorchWanted(): boolean {
+  const wanted = process.env.TOOLWISE_TORCH ?? '';
+  if (!['', 'cpu', 'plain'].includes(wanted)) throw new UserError(`TOOLWISE_TORCH: ${wanted} is no build of torch`, 'Use cpu or plain.');
+  return wanted === 'plain';
 }
 
 const PIP_ENV = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_NO_INPUT: '1', PIP_PROGRESS_BAR: 'off' };
