@@ -1,4 +1,4 @@
-import { describe, describe, expect, expect, it, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CheckpointRecord } from '../domain/event.js';
 import type { StageState } from '../runs/runInfo.js';
 import { positionOf } from './position.js';
