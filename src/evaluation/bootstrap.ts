@@ -26,16 +26,32 @@ export function bootstrapInterval(values: readonly number[], options: BootstrapO
   if (values.length === 0) throw new RangeError('an interval over no problems');
   if (!Number.isInteger(resamples) || resamples < 1) throw new RangeError(`resamples must be a whole number of at least 1: ${resamples}`);
   if (!(confidence > 0 && confidence < 1)) throw new RangeError(`confidence must be between 0 and 1: ${confidence}`);
-  const random = new Random(seed);
+  const next = drawsOf(seed, values.length, resamples);
   const means = new Float64Array(resamples);
   for (let r = 0; r < resamples; r++) {
     let sum = 0;
-    for (let i = 0; i < values.length; i++) sum += values[Math.floor(random.next() * values.length)]!;
+    for (let i = 0; i < values.length; i++) sum += values[next()]!;
     means[r] = sum / values.length;
   }
   means.sort();
   const tail = (1 - confidence) / 2;
   return { low: quantile(means, tail), high: quantile(means, 1 - tail) };
+}
+
+/** The figures of one evaluation are over the same problems under the same seed: the draws are made once for all of them. */
+let kept: { readonly key: string; readonly draws: Uint32Array } | undefined;
+const MOST_KEPT = 2 ** 22;
+
+/** Indices below `count`, one after the other, as many as the resamples take. */
+function drawsOf(seed: number, count: number, resamples: number): () => number {
+  const all = count * resamples;
+  const random = new Random(seed);
+  if (all > MOST_KEPT) return () => Math.floor(random.next() * count);
+  const key = `${seed}/${count}/${resamples}`;
+  if (kept?.key !== key) kept = { key, draws: Uint32Array.from({ length: all }, () => Math.floor(random.next() * count)) };
+  const { draws } = kept;
+  let at = 0;
+  return () => draws[at++]!;
 }
 
 /** Linear between the two nearest of the sorted values. */

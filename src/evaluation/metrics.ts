@@ -161,13 +161,16 @@ export function accuracy(
           return at ? [[k, at]] : [];
         }),
       );
+    const reference = new Map(
+      passAt.map((k) => [k, new Map(problems.map(({ samples: own }) => [own, k === 1 ? undefined : referenceOf(own, over, k)]))]),
+    );
     return {
       average: figure(problems, (problem) => averageOf(problem.samples, over), bootstrap)!,
       majority: figure(problems, (problem) => majorityOf(problem.samples, over), bootstrap)!,
       passAt: atEach((own, k) => passOf(own, k, over)),
       majorityAt: atEach((own, k) => majorityOf(own, over, k)),
-      referenceBestAt: atEach((own, k) => (k === 1 ? undefined : referenceOf(own, over, k)?.best)),
-      referenceMajorityAt: atEach((own, k) => (k === 1 ? undefined : referenceOf(own, over, k)?.majority)),
+      referenceBestAt: atEach((own, k) => reference.get(k)?.get(own)?.best),
+      referenceMajorityAt: atEach((own, k) => reference.get(k)?.get(own)?.majority),
     };
   };
   const valid = samples.length > infra ? figures('valid') : undefined;

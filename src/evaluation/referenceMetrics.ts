@@ -119,13 +119,17 @@ export function referenceAtK(votes: readonly Vote[], k: number): { readonly best
     counts.fill(0);
     let top = Number.NEGATIVE_INFINITY;
     let most = 0;
-    for (const i of draw) {
-      top = Math.max(top, values[i]!);
-      most = Math.max(most, ++counts[classes[i]!]!);
+    for (let j = 0; j < k; j++) {
+      const i = draw[j]!;
+      if (values[i]! > top) top = values[i]!;
+      const count = ++counts[classes[i]!]!;
+      if (count > most) most = count;
     }
     best += top;
     // The first draw that belongs to a leading class decides, and gives the value.
-    majority += values[draw.find((i) => counts[classes[i]!] === most)!]!;
+    let first = 0;
+    while (counts[classes[draw[first]!]!] !== most) first++;
+    majority += values[draw[first]!]!;
   }
   return { best: best / draws.length, majority: majority / draws.length };
 }

@@ -26,9 +26,12 @@ const REWRITTEN: readonly (readonly [RegExp, string])[] = [
   [/\\sqrt\s*(\d)/g, '\\sqrt{$1}'],
   [/^(-?\d+)\/(-?\d+)$/, '\\frac{$1}{$2}'],
   [/^0?\.5$/, '\\frac{1}{2}'],
+  [/\s*\{\s*,\s*\}/g, ','],
+  [/,?\s*\\text\{\s*(?:and|or)\s*\}|(?<![A-Za-z]),?\s*(?:and|or)(?![A-Za-z])/g, ','],
+  [/(?<!\\)sqrt\s?\(([^()]*)\)/g, '\\sqrt{$1}'],
   // A unit that follows something.
-  [/(?<=[\d}])(?:\\[ ,;]|\s)*\\(?:text|mbox)\{[^{}]*\}(?:\^\d|\^\{\d\})?$/, ''],
-  [/(?<=[\d}])\s+(?:[kcm]?m|inch(?:es)?|feet|ft|miles?|hours?|minutes?|seconds?|days?|units?|[km]?g|degrees?|cents?)$/, ''],
+  [/(?<=\S)(?:\\[ ,;]|\s)*\\(?:text|mbox)\{[^{}]*\}(?:\^\d|\^\{\d\})?$/, ''],
+  [/(?<=[\d}])\s+(?:[kcm]?m|inch(?:es)?|feet|ft|miles?|hours?|minutes?|seconds?|days?|units?|[km]?g|degrees?|cents?|apples?|[ap]m)$/, ''],
 ];
 
 function mathVerifySpelling(answer: string): string {
