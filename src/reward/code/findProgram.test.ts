@@ -63,6 +63,7 @@ describe('the program in a response', () => {
 
   it('never throws, and is found in bounded time', () => {
     fc.assert(fc.property(fc.string({ unit: fc.constantFrom('`', '~', '\n', ' ', 'python', 'x', '>') }), (text) => void findProgram(text)));
-    for (const unit of ['`', '```\n', '```python\n', 'a ```', ' '.repeat(50), '~~~ x\n']) findProgram(unit.repeat(1_000_000 / unit.length));
+    for (const unit of ['`', '```\n', '```python\n', 'a ```', ' '.repeat(50), '~~~ x\n', 'for x in ', 'a(', '```py a'])
+      findProgram(unit.repeat(1_000_000 / unit.length));
   });
 });

@@ -78,9 +78,15 @@ const STATEMENT =
   /^(?:import [\w.]+|from [\w.]+ import |(?:async )?def \w+\(|class \w+[(:]|(?:for .+ in|while|if|with) .+:|try:|print\(|@\w|\w[\w.,[\] ]*\s?[-+*/|&^%]?=\s?\S|[\w.]+\(.*\)$)/;
 const CONTINUATION = /^(?:elif .+:|else:|except.*:|finally:|pass$|[rbf]?"""|''')/;
 
+/** Characters of a line that decide whether it is a statement. */
+const LOOKED_AT = 300;
+
 /** Without fences: the first line that says something is a statement, and so are most that are not indented. */
 function looksLikeProgram(text: string): boolean {
-  const lines = text.split('\n').filter((line) => line.trim() !== '' && !/^[#\s)\]}]/.test(line));
+  const lines = text
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !/^[#\s)\]}]/.test(line))
+    .map((line) => line.slice(0, LOOKED_AT));
   const statements = lines.filter((line) => STATEMENT.test(line) || CONTINUATION.test(line));
   return lines.length > 0 && STATEMENT.test(lines[0]!) && statements.length >= 0.8 * lines.length;
 }

@@ -151,7 +151,8 @@ def run(code, echo_last, note_memory_error, note_syntax_error):
             os.write(2, (type(error).__name__ + '\n').encode())
     for stream in (sys.stdout, sys.stderr):
         try:
-            stream.flush()
+            if not stream.closed:
+                stream.flush()
         except BaseException:
             exit_code = exit_code or 1
     os._exit(exit_code)
