@@ -11,7 +11,7 @@ import { readAnswer } from './readAnswer.js';
 import { type Real, Uncertain, upper } from './real.js';
 import type { Value } from './value.js';
 
-const BUDGET = 10_000_000;
+const BUDGET = 6_000_000;
 const BITS = 320;
 /** Binary digits that a key holds. */
 const KEY_BITS = 120;

@@ -29,7 +29,9 @@ export interface Quotient {
 }
 
 interface Unknown {
-  readonly kind: 'variable' | 'transcendental' | 'root' | 'opaque';
+  readonly kind: 'variable' | 'transcendental' | 'imaginary' | 'primeRoot' | 'root' | 'opaque';
+  /** Whose root it is. */
+  readonly prime?: bigint;
   /** For roots and i: unknown^degree = power. */
   readonly degree?: number;
   readonly power?: Polynomial;
@@ -109,13 +111,20 @@ export class Canonical {
       .join('+');
   }
 
-  /** Whether a form that is not 0 is proven to be none: its unknowns are variables and at most one of pi and e. */
+  /**
+   * Whether a form that is not 0 has a value that is none: its unknowns are variables, i, roots of primes (products of such roots below their
+   * degrees are linearly independent over the rationals, by Besicovitch) and at most one of pi and e.
+   */
   proven(p: Polynomial): boolean {
     let transcendental = 0;
+    const degrees = new Map<bigint, number>();
     for (const id of unknownsOf(p)) {
-      const { kind } = this.#unknowns[id]!;
+      const { kind, prime, degree } = this.#unknowns[id]!;
+      if (kind === 'root' || kind === 'opaque') return false;
       if (kind === 'transcendental') transcendental++;
-      else if (kind !== 'variable') return false;
+      if (prime === undefined || degree === undefined) continue;
+      if ((degrees.get(prime) ?? degree) !== degree) return false;
+      degrees.set(prime, degree);
     }
     return transcendental <= 1;
   }
@@ -162,7 +171,7 @@ export class Canonical {
       case 'name':
         return this.#unknown(`'${node.name}'`, { kind: 'variable' });
       case 'constant':
-        if (node.name === 'i') return this.#unknown('i', { kind: 'root', degree: 2, power: constant(whole(-1)) });
+        if (node.name === 'i') return this.#unknown('i', { kind: 'imaginary', degree: 2, power: constant(whole(-1)) });
         return this.#unknown(node.name, { kind: node.name === 'infinity' ? 'opaque' : 'transcendental' });
       case 'sum':
         return node.terms.map((term) => this.#quotient(term)).reduce((a, b) => this.#add(a, b));
@@ -263,10 +272,14 @@ export class Canonical {
   /** The root of n/d as the root of n * d^(degree - 1), over d, with whole powers taken out. */
   #rootOfNumber(n: Rational, d: bigint, degree: number): Quotient {
     if (bitLength(n.numerator) + bitLength(d) * degree > MAX_RADICAND_BITS) throw new TooLarge();
-    const { outside, inside } = takeOut(n.numerator * d ** BigInt(degree - 1), degree);
-    const factor = fraction(rational(outside, d));
-    if (inside === 1n) return factor;
-    return this.#multiply(factor, this.#unknown(`root ${degree} ${inside}`, { kind: 'root', degree, power: constant(whole(inside)) }));
+    const { outside, primes, rest } = takeOut(n.numerator * d ** BigInt(degree - 1), degree);
+    let result = fraction(rational(outside, d));
+    for (const [prime, count] of primes) {
+      const root = this.#unknown(`root ${degree} ${prime}`, { kind: 'primeRoot', prime, degree, power: constant(whole(prime)) });
+      for (let i = 0; i < count; i++) result = this.#multiply(result, root);
+    }
+    if (rest === 1n) return result;
+    return this.#multiply(result, this.#unknown(`root ${degree} ${rest}`, { kind: 'root', degree, power: constant(whole(rest)) }));
   }
 }
 
@@ -282,17 +295,26 @@ function turned(a: Quotient): Quotient {
 const LARGEST_PRIME = 1000n;
 const MAX_RADICAND_BITS = 2000;
 
-/** n as outside^degree * inside, as far as small primes show. */
-function takeOut(n: bigint, degree: number): { readonly outside: bigint; readonly inside: bigint } {
-  let [outside, inside, rest] = [1n, 1n, n];
-  for (let p = 2n; p < LARGEST_PRIME && p * p <= rest; p += p === 2n ? 1n : 2n) {
+/** n as outside^degree * primes * rest, as far as small primes show; the rest is 1 or has no small factor. */
+function takeOut(
+  n: bigint,
+  degree: number,
+): { readonly outside: bigint; readonly primes: readonly (readonly [prime: bigint, count: number])[]; readonly rest: bigint } {
+  let [outside, rest] = [1n, n];
+  const primes: [bigint, number][] = [];
+  for (let p = 2n; p < LARGEST_PRIME && rest > 1n; p += p === 2n ? 1n : 2n) {
+    if (p * p > rest) {
+      // No factor up to its root: a prime.
+      primes.push([rest, 1]);
+      return { outside, primes, rest: 1n };
+    }
     let count = 0;
     while (rest % p === 0n) {
       rest /= p;
       count++;
     }
     outside *= p ** BigInt(Math.floor(count / degree));
-    inside *= p ** BigInt(count % degree);
+    if (count % degree > 0) primes.push([p, count % degree]);
   }
-  return { outside, inside: inside * rest };
+  return { outside, primes, rest };
 }

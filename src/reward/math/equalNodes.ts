@@ -19,7 +19,7 @@ import { signOf, Uncertain, upper } from './real.js';
 
 export type Decision = 'equal' | 'different' | 'undecided';
 
-const FIRST_BITS = 256;
+const FIRST_BITS = 200;
 const MAX_BITS = 12_000;
 /** Points that have to agree before expressions in variables are equal. */
 const MIN_AGREEMENT = 3;

@@ -101,7 +101,7 @@ function bounded(a: Rational, b: Rational, combine: (a: Rational, b: Rational) =
   const bits = sizeInBits(a) + sizeInBits(b);
   if (bits > 2 * MAX_BITS) return 'unknown';
   const words = bits / 64;
-  budget.spend(isWhole(a) && isWhole(b) ? 10 + (words * words) / 64 : 50 + 6 * words * words + 100 * words);
+  budget.spend(isWhole(a) && isWhole(b) ? 10 + (words * words) / 64 : 50 + 20 * words * words + 200 * words);
   return combine(a, b);
 }
 

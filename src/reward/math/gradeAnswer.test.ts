@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gradeAnswer, sameAnswer } from './gradeAnswer.js';
+import { answerKey, checkGold, gradeAnswer, sameAnswer } from './gradeAnswer.js';
 
 describe('equal answers', () => {
   it.each([
@@ -165,11 +165,85 @@ describe('any answer', () => {
     );
   });
 
-  it('is decided in bounded time, however long', () => {
-    for (const unit of ['{', ' ', '9', '\\text{', '1,', '.', '\\frac{', '- ']) {
-      const long = unit.repeat(9_000 / unit.length);
-      expect(sameAnswer(long, '5')).toBe(false);
-      expect(sameAnswer(long.repeat(100), '5')).toBe(false);
+  it('throws nothing, has a key, and equals itself where it can be used', () => {
+    const piece = fc.constantFrom(
+      ...'\\frac{1}{2} \\sqrt{2} \\text{ cm} \\pm \\infty \\begin{pmatrix} \\end{pmatrix} \\\\ & \\sum_{k=1}^{3} k \\int_0^1 dx \\{ \\} ( ) [ ] | ! ^ _ , ; = < > \\le \\in \\cup x y e i \\pi sin \\log_2 2 10 1,000 0.5 %'.split(
+        ' ',
+      ),
+      ' ',
+    );
+    const math = fc.array(piece, { maxLength: 12 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(math, math, (a, b) => {
+        if (checkGold(a) === undefined && a.trim() !== '') expect(gradeAnswer(a, a).correct).toBe(true);
+        expect(sameAnswer(a, b)).toBe(sameAnswer(b, a));
+        expect(typeof answerKey(a)).toBe('string');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is not met once a digit of its canonical spelling changes', () => {
+    const digits = fc.stringMatching(/^[1-9][0-9]{0,30}$/);
+    fc.assert(
+      fc.property(digits, digits, fc.nat(), fc.integer({ min: 1, max: 9 }), (a, b, at, by) => {
+        for (const form of [
+          (n: string) => n,
+          (n: string) => `\\frac{${n}}{${b}}`,
+          (n: string) => `\\sqrt{${n}}+\\pi`,
+          (n: string) => `${n}x^2+1`,
+          (n: string) => `(${n}, ${b})`,
+        ]) {
+          const i = at % a.length;
+          const changed = a.slice(0, i) + ((Number(a[i]) + by) % 10) + a.slice(i + 1);
+          expect(sameAnswer(form(a), form(changed))).toBe(false);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is decided by counted work, however long or deep', () => {
+    const units = [
+      '{',
+      ' ',
+      '9',
+      '\\text{',
+      '1,',
+      '.',
+      '\\frac{',
+      '- ',
+      '\\boxed{',
+      '\\sqrt',
+      '\\)',
+      '$',
+      '((',
+      '7!',
+      'x^',
+      '\\int_',
+      '\\left(',
+      '1+',
+      '\\begin{vmatrix}1',
+    ];
+    for (const unit of units) {
+      for (const length of [200, 9_000, 1_000_000]) {
+        const long = unit.repeat(Math.ceil(length / unit.length));
+        expect(gradeAnswer(long, '5').correct).toBe(false);
+        expect(gradeAnswer('5', long).correct).toBe(false);
+      }
     }
+    for (const wide of [
+      '9^{9^{9}}',
+      '100000!',
+      '\\sum_{k=1}^{10^9} k',
+      `${'\\sqrt{1+'.repeat(90)}x${'}'.repeat(90)}`,
+      '(x+y+z+w)^{1000000}',
+      '\\sin(10^{9000})',
+      '\\pi^{10^{12}}',
+    ]) {
+      expect(sameAnswer(wide, '5')).toBe(false);
+      expect(sameAnswer(wide, `${wide}+1`)).toBe(false);
+    }
+    expect(sameAnswer(`${'{'.repeat(10_000)}5${'}'.repeat(10_000)}`, '5')).toBe(true);
   });
 });

@@ -21,7 +21,9 @@ import type { Value } from './value.js';
 export { answerKey } from './answerKey.js';
 
 /** Work of one comparison: a few tenths of a second at most. */
-const BUDGET = 20_000_000;
+const BUDGET = 12_000_000;
+/** Of the look at a right answer for whether it has a value at all. */
+const LOOK_BUDGET = 1_000_000;
 
 /** How two answers compare; `open` are the pairs that would all have to be equal for the answers to be. */
 export type Sameness =
@@ -49,10 +51,14 @@ export const verdictOf = (correct: boolean, answer: string): Graded => ({
 
 export const sameAnswer = (a: string, b: string): boolean => compareAnswers(a, b).kind === 'equal';
 
+/** What BigInt reads as it stands. */
+const WHOLE = /^-?\d{1,1000}$/;
+
 export function compareAnswers(a: string, b: string): Sameness {
   const [left, right] = [plainForm(a), plainForm(b)];
   if (left === '' || right === '') return { kind: a.trim() === b.trim() ? 'equal' : 'different' };
   if (left === right) return { kind: 'equal' };
+  if (WHOLE.test(left) && WHOLE.test(right)) return { kind: BigInt(left) === BigInt(right) ? 'equal' : 'different' };
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return { kind: 'different' };
   if (textForm(left) === textForm(right)) return { kind: 'equal' };
   const [x, y] = [readAnswer(left), readAnswer(right)];
@@ -97,7 +103,7 @@ function problemOf(gold: string): string | undefined {
     return 'a command lacks its argument';
   }
   const values = readAnswer(plain);
-  if (values.length > 0 && values.every((value) => hasNoValue(value, new Budget(BUDGET))))
+  if (values.length > 0 && values.every((value) => hasNoValue(value, new Budget(LOOK_BUDGET))))
     return 'it has no value: it divides by zero, or the like';
   return undefined;
 }

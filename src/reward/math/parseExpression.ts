@@ -120,6 +120,7 @@ class Parser {
     if (token.type === 'name' && token.name === 'd' && this.#integrals > 0 && this.#peek(1)?.type === 'name') return false;
     if (token.type === 'name' || token.type === 'constant' || token.type === 'function') return true;
     if (token.type !== 'sign') return false;
+    if (token.sign === '\\frac' && this.#peek(2)?.type === 'word') return false;
     return OPENING.has(token.sign) || (token.sign === '|' && this.#bars === 0);
   }
 

@@ -8,6 +8,7 @@
  */
 import { MINUS_ONE, mapNodes, type Node, negated, number, product, someNode, variablesOf } from './node.js';
 import { parseExpression, parseRows } from './parseExpression.js';
+import { MAX_LENGTH } from './plainText.js';
 import { whole } from './rational.js';
 import { type Token, tokenize } from './tokens.js';
 import { readUnit } from './units.js';
@@ -18,7 +19,7 @@ const MAX_NESTING = 20;
 
 /** Every reading of a plain form, the likelier first; empty where it is text. */
 export function readAnswer(plain: string): readonly Value[] {
-  if (isJustWords(plain)) return [];
+  if (plain.length > MAX_LENGTH || isJustWords(plain)) return [];
   const tokens = tokenize(plain, { thousands: true });
   const first = tokens && readTokens(tokens);
   if (!/\d,\d{3}/.test(plain)) return first ? [first] : [];
@@ -57,10 +58,11 @@ function outside(tokens: readonly Token[], from: number, to: number, test: (toke
 
 const isSign = (token: Token | undefined, sign: string): boolean => token?.type === 'sign' && token.sign === sign;
 const isWord = (token: Token, word: string): boolean => token.type === 'word' && token.text.toLowerCase() === word;
-const joinerOf = (token: Token): ',' | 'or' | 'and' | undefined => {
+const joinerOf = (token: Token): ',' | 'or' | '∨' | 'and' | undefined => {
   if (isSign(token, ',') || isSign(token, ';')) return ',';
-  if (isSign(token, '∨') || isWord(token, 'or')) return 'or';
-  return isSign(token, '∧') || isWord(token, 'and') ? 'and' : undefined;
+  if (isSign(token, '∨')) return '∨';
+  if (isWord(token, 'or')) return 'or';
+  return isWord(token, 'and') ? 'and' : undefined;
 };
 
 function readList(tokens: readonly Token[], from: number, to: number, nesting: number): Value | undefined {
@@ -86,9 +88,14 @@ function readList(tokens: readonly Token[], from: number, to: number, nesting: n
   return joined(items, joiners);
 }
 
-function joined(items: readonly Value[], joiners: ReadonlySet<string>): Value {
+/** Undefined for statements of logic that are no conditions on numbers. */
+function joined(items: readonly Value[], joiners: ReadonlySet<string>): Value | undefined {
   if (items.length === 1) return items[0]!;
-  if (!joiners.has('and') && joiners.has('or') && items.every((item) => item.kind === 'intervals')) {
+  const isCondition = (item: Value): boolean => item.kind === 'intervals' || item.kind === 'relation';
+  if (joiners.has('∨') && !items.every((item) => isCondition(item) || ('label' in item && item.label !== undefined))) return undefined;
+  const either = joiners.has('or') || joiners.has('∨');
+  if (either && joiners.has('and') && items.some(isCondition)) return undefined;
+  if (either && items.every((item) => item.kind === 'intervals')) {
     const labels = new Set(items.map((item) => item.label));
     if (labels.size === 1)
       return union(
@@ -101,7 +108,7 @@ function joined(items: readonly Value[], joiners: ReadonlySet<string>): Value {
   if (label !== undefined && rest.every((item) => item.kind === 'quantity' && item.label === undefined)) {
     return { kind: 'list', items: items.map((item) => (item.kind === 'quantity' ? { ...item, label } : item)) };
   }
-  return { kind: 'list', items };
+  return { kind: 'list', items, ...(either && items.some(isCondition) && { either: true }) };
 }
 
 const RELATIONS: ReadonlyMap<string, readonly [operator: Operator, turned: boolean]> = new Map([

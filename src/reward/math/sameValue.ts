@@ -92,7 +92,7 @@ function sameMatrix(
 /** A tuple as a column. */
 function rowsOf(value: Extract<Value, { kind: 'matrix' | 'tuple' }>): readonly (readonly Node[])[] | undefined {
   if (value.kind === 'matrix') return value.rows;
-  if (value.open === '[' && value.items.length < 3) return undefined;
+  if (value.items.length < 3 && (!'(⟨'.includes(value.open) || !')⟩'.includes(value.close))) return undefined;
   const cells = value.items.map((item) =>
     item.kind === 'quantity' && item.unit === '' && item.label === undefined ? item.node : undefined,
   );
@@ -103,6 +103,7 @@ function rowsOf(value: Extract<Value, { kind: 'matrix' | 'tuple' }>): readonly (
 function sameCollection(a: Value, b: Value, comparison: Comparison): Decision {
   const [x, y] = [elementsOf(a), elementsOf(b)];
   if (x === undefined || y === undefined) return 'different';
+  if (a.kind === 'list' && b.kind === 'list' && a.either !== b.either) return 'different';
   const sets = a.kind === 'set' && b.kind === 'set';
   if (!sets && x.length !== y.length) return 'different';
   const free = new Set(y.keys());

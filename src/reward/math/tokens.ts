@@ -116,8 +116,6 @@ const COMMANDS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['cup', sign('∪')],
   ['lor', { type: 'sign', sign: '∨' }],
   ['vee', { type: 'sign', sign: '∨' }],
-  ['land', { type: 'sign', sign: '∧' }],
-  ['wedge', { type: 'sign', sign: '∧' }],
   ['mid', sign('|')],
   ['vert', sign('|')],
   ['lvert', sign('(abs')],
@@ -162,7 +160,6 @@ const CHARACTERS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['∈', sign('∈')],
   ['∪', sign('∪')],
   ['∨', sign('∨')],
-  ['∧', sign('∧')],
   ['∅', sign('∅')],
   ['√', sign('√')],
   ['∛', sign('∛')],
@@ -466,6 +463,11 @@ function nameAt(run: string, from: number): string | undefined {
 /** Any other character; index after it. */
 function readCharacter(text: string, at: number, tokens: Token[], spaceBefore: boolean): number | undefined {
   const char = text[at]!;
+  const meaning = CHARACTERS.get(char);
+  if (meaning !== undefined) {
+    tokens.push({ ...meaning, spaceBefore });
+    return at + 1;
+  }
   const currency = CURRENCIES.get(char);
   if (currency !== undefined) {
     tokens.push({ type: 'currency', name: currency, spaceBefore });
@@ -489,8 +491,5 @@ function readCharacter(text: string, at: number, tokens: Token[], spaceBefore: b
     tokens.push({ type: 'number', value: fromDigits(digits, ''), digits, spaceBefore: false });
     return end;
   }
-  const meaning = CHARACTERS.get(char);
-  if (meaning === undefined) return undefined;
-  tokens.push({ ...meaning, spaceBefore });
-  return at + 1;
+  return undefined;
 }

@@ -12,8 +12,8 @@ export type Value =
   /** In brackets, in order: a point, a vector, or an interval where there are two. */
   | { readonly kind: 'tuple'; readonly open: string; readonly close: string; readonly items: readonly Value[]; readonly label?: string }
   | { readonly kind: 'set'; readonly items: readonly Value[]; readonly label?: string }
-  /** Solutions beside each other, without order. */
-  | { readonly kind: 'list'; readonly items: readonly Value[]; readonly label?: string }
+  /** Solutions beside each other, without order; `either` for conditions of which one holds, where others all hold. */
+  | { readonly kind: 'list'; readonly items: readonly Value[]; readonly label?: string; readonly either?: true }
   | { readonly kind: 'matrix'; readonly rows: readonly (readonly Node[])[]; readonly label?: string };
 
 export type Operator = '=' | '<' | '≤' | '≠' | '∈';

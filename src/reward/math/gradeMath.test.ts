@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CodeRequest, CodeResult, CodeRunner } from '../../sandbox/codeRunner.js';
+import { openCodeRunner } from '../../sandbox/open.js';
+import { hasBubblewrap } from '../../sandbox/testSupport.js';
+import { UserError } from '../../userError.js';
+import { compareAnswers } from './gradeAnswer.js';
+import { gradeMath } from './gradeMath.js';
+
+/** An answer that only a second opinion can settle. */
+const INTEGRAL = '\\int_0^1 x^2 dx';
+
+function scripted(result: Partial<Extract<CodeResult, { kind: 'ran' }>> | { readonly kind: 'infra'; readonly error: string }) {
+  const requests: CodeRequest[] = [];
+  const runner: CodeRunner = {
+    name: 'scripted',
+    run: async (request) => {
+      requests.push(request);
+      return 'error' in result
+        ? result
+        : { kind: 'ran', ending: 'finished', exitCode: 0, stdout: '', stderr: '', seconds: 0, queuedSeconds: 0, ...result };
+    },
+    close: async () => {},
+  };
+  return { runner, requests };
+}
+
+describe('gradeMath', () => {
+  it('asks no one where the exact comparison decides, or where one side is text', async () => {
+    const { runner, requests } = scripted({ stdout: 'toolwise: equal\n' });
+    expect(await gradeMath('0.5', '1/2', { runner })).toMatchObject({ correct: true });
+    expect(await gradeMath('0.6', '1/2', { runner })).toMatchObject({ correct: false });
+    expect(await gradeMath('print("toolwise: equal")', '1/2', { runner })).toMatchObject({ correct: false });
+    expect(await gradeMath(undefined, '1/2', { runner })).toMatchObject({ reason: 'noAnswer' });
+    expect(requests).toEqual([]);
+  });
+
+  it('asks about what both sides say, and sends none of their text', async () => {
+    expect(compareAnswers(INTEGRAL, '1/3').kind).toBe('undecided');
+    const { runner, requests } = scripted({ stdout: 'toolwise: equal\n' });
+    expect(await gradeMath('\\int_0^1 \\vec{exec}_{hello} dt', '1/3', { runner })).toMatchObject({ kind: 'graded', correct: true });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]!.code).not.toMatch(/exec|hello/);
+  });
+
+  it.each([
+    ['a time-out', { ending: 'timeout', stdout: '' }],
+    ['too much memory', { ending: 'memoryLimit', stdout: '' }],
+    ['a crash', { exitCode: 1, stdout: 'toolwise: equal' }],
+    ['"different"', { stdout: 'toolwise: different' }],
+    ['silence', {}],
+  ] as const)('takes %s for not equal', async (_, result) => {
+    expect(await gradeMath(INTEGRAL, '1/3', { runner: scripted(result).runner })).toMatchObject({ kind: 'graded', correct: false });
+  });
+
+  it('passes on what the sandbox failed to do', async () => {
+    const down = { kind: 'infra', error: 'no namespaces' } as const;
+    expect(await gradeMath(INTEGRAL, '1/3', { runner: scripted(down).runner })).toEqual(down);
+    const bare = scripted({ stdout: 'toolwise: no sympy\n' });
+    expect(await gradeMath(INTEGRAL, '1/3', { runner: bare.runner })).toMatchObject({
+      kind: 'infra',
+      error: expect.stringContaining('sympy'),
+    });
+  });
+
+  it('refuses a right answer that cannot be used, by name', async () => {
+    await expect(gradeMath('5', '\\frac{1}{', {})).rejects.toThrow(UserError);
+    await expect(gradeMath('5', '\\frac{1}{', {})).rejects.toThrow(/frac.*braces do not balance/);
+  });
+});
+
+describe.skipIf(!hasBubblewrap)('gradeMath with SymPy in the sandbox', () => {
+  let runner: CodeRunner;
+  beforeAll(async () => {
+    runner = await openCodeRunner({ kind: 'auto', workers: 1 });
+  });
+  afterAll(() => runner.close());
+
+  it.each([
+    [INTEGRAL, '\\frac{1}{3}', true],
+    [INTEGRAL, '\\frac{1}{4}', false],
+    ['\\int_0^{\\pi} \\sin t dt', '2', true],
+    ['(\\int_0^1 x dx, 2)', '(0.5, 2)', true],
+    ['9^{9^{9}}', '3^{774840977}', false],
+  ])('%s against %s: %s', { timeout: 60_000 }, async (answer, gold, correct) => {
+    expect(await gradeMath(answer, gold, { runner, timeoutSeconds: 20 })).toMatchObject({ kind: 'graded', correct });
+  });
+});
