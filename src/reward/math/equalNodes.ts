@@ -95,7 +95,7 @@ function atPoints(a: Node, b: Node, budget: Budget): Decision {
   const names = [...variablesOf(b, variablesOf(a))];
   const imaginary = [a, b].some((node) => someNode(node, (part) => part.kind === 'constant' && part.name === 'i'));
   let agreed = 0;
-  const points = names.length === 0 ? 1 : POINTS.length;
+  const points = names.length === 0 ? 1 : hasBranches(a) || hasBranches(b) ? POINTS.length : SMOOTH_POINTS;
   for (let i = 0; i < points; i++) {
     const decision = atPoint(a, b, pointOf(names, i), names.length > 0 && !imaginary, budget);
     if (decision === 'different') return 'different';
@@ -145,7 +145,8 @@ function numericFactor(a: Node, b: Node, budget: Budget): 'positive' | 'negative
   let first: Point | undefined;
   let sign: 'positive' | 'negative' | 'other' | undefined;
   let agreed = 0;
-  for (let i = 0; i < POINTS.length; i++) {
+  const points = hasBranches(a) || hasBranches(b) ? POINTS.length : SMOOTH_POINTS;
+  for (let i = 0; i < points; i++) {
     const point = pointOf(names, i);
     if (first === undefined) {
       sign = signOfRatio(a, b, point, budget);
@@ -193,7 +194,25 @@ const POINTS: readonly { readonly whole: boolean; readonly sign: 'positive' | 'n
   { whole: true, sign: 'positive', scale: 15n },
   { whole: true, sign: 'mixed', scale: 9n },
   { whole: false, sign: 'positive', scale: 40n },
+  ...[1n, 2n, 3n, 5n, 9n, 30n, 300n, 3_000n, 100_000n, 5_000_000n].flatMap((scale) =>
+    (['positive', 'negative', 'mixed', 'mixed'] as const).map((sign) => ({ whole: false, sign, scale })),
+  ),
 ];
+
+/** The first points are enough for functions that agree everywhere when they agree anywhere. */
+const SMOOTH_POINTS = 10;
+
+const BRANCHING = new Set(['abs', 'max', 'min', 'floor', 'ceil', 'sign', 'sgn']);
+
+/** Whether an expression may follow one formula here and another there: then it is looked at far out, and at every sign. */
+const hasBranches = (node: Node): boolean =>
+  someNode(node, (part) => part.kind === 'root' || (part.kind === 'call' && BRANCHING.has(part.name)) || isFractionalPower(part));
+
+const isFractionalPower = (part: Node): boolean =>
+  part.kind === 'power' &&
+  !(part.exponent.kind === 'number' && part.exponent.value.denominator === 1n) &&
+  variablesOf(part.exponent).size === 0 &&
+  variablesOf(part.base).size > 0;
 
 /** The same values for the same names, whatever they are compared with. */
 export function pointOf(names: readonly string[], index: number): Point {

@@ -16,7 +16,7 @@ export interface GradeMathOptions {
   readonly timeoutSeconds?: number;
 }
 
-const TIMEOUT_SECONDS = 10;
+const TIMEOUT_SECONDS = 1.5;
 const MEMORY_MB = 1024;
 
 /**
