@@ -60,8 +60,8 @@ export function compareAnswers(a: string, b: string): Sameness {
   if (left === right) return { kind: 'equal' };
   if (WHOLE.test(left) && WHOLE.test(right)) return { kind: BigInt(left) === BigInt(right) ? 'equal' : 'different' };
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return { kind: 'different' };
-  if (textForm(left) === textForm(right)) return { kind: 'equal' };
   const [x, y] = [readAnswer(left), readAnswer(right)];
+  if (textForm(left) === textForm(right)) return { kind: unitsDiffer(x, y) ? 'different' : 'equal' };
   const budget = new Budget(BUDGET);
   let open: Comparison['open'] = [];
   let undecided = false;
@@ -76,6 +76,12 @@ export function compareAnswers(a: string, b: string): Sameness {
     }
   }
   return undecided ? { kind: 'undecided', open } : { kind: 'different' };
+}
+
+/** `mg` and `Mg` are one text, but not one unit. */
+function unitsDiffer([a, ...more]: readonly Value[], [b, ...others]: readonly Value[]): boolean {
+  if (a?.kind !== 'quantity' || b?.kind !== 'quantity' || more.length + others.length > 0) return false;
+  return a.unit !== '' && b.unit !== '' && a.unit !== b.unit;
 }
 
 const MAX_REMEMBERED = 500;

@@ -19,7 +19,7 @@ const MAX_NESTING = 20;
 
 /** Every reading of a plain form, the likelier first; empty where it is text. */
 export function readAnswer(plain: string): readonly Value[] {
-  if (plain.length > MAX_LENGTH || isJustWords(plain)) return [];
+  if (plain.length > MAX_LENGTH || isJustWords(plain) || DATE.test(plain)) return [];
   const tokens = tokenize(plain, { thousands: true });
   const first = tokens && readTokens(tokens);
   if (!/\d,\d{3}/.test(plain)) return first ? [first] : [];
@@ -28,6 +28,9 @@ export function readAnswer(plain: string): readonly Value[] {
   const second = others && !zero ? readTokens(others) : undefined;
   return [first, second].filter((value) => value !== undefined);
 }
+
+/** A day with its year is no subtraction and no quotient. */
+const DATE = /^(?:\d{4}([-/])\d{1,2}\1\d{1,2}|\d{1,2}([-/])\d{1,2}\2\d{4})$/;
 
 /** Words are text, even where their letters could be multiplied. */
 function isJustWords(plain: string): boolean {

@@ -37,7 +37,10 @@ const NO_UNITS: ReadonlySet<string> = new Set(
     'and or no not on yes is it if of to at by for all but mod than more less least most about approximately roughly nearly almost around over under when where with ' +
     'without either neither nor one two three four five six seven eight nine ten max min maximum minimum greater smaller fewer above below up plus minus odd even between from ' +
     'half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth hundredths ' +
-    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any'
+    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any ' +
+    'pct percentage mille ppm ppb bps basis lakh lakhs crore crores bn mn grand tens scores kilo mega fold doubled halved tripled negated reciprocal inverse ' +
+    'binary octal hexadecimal zero eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ' +
+    'ninety wrong incorrect false maybe perhaps impossible i e pi x y z n'
   ).split(' '),
 );
 const MAX_WORDS = 5;
@@ -66,6 +69,7 @@ export function readUnit(tokens: readonly Token[], from: number, to: number): Un
       for (const word of token.text.split(/\s+/)) {
         const read = readWord(word);
         if (read === undefined || ++words > MAX_WORDS) return undefined;
+        if (parts.at(-1) === '/' && /^cents?$/i.test(word)) return undefined;
         if (typeof read === 'string') parts.push(read);
         else factor = rational(factor.numerator * read.numerator, factor.denominator * read.denominator);
       }
@@ -100,7 +104,7 @@ function readWord(word: string): string | Rational | undefined {
   const lower = bare.toLowerCase();
   const factor = FACTORS.get(lower) ?? FACTORS.get(lower.replace(/s$/, ''));
   if (factor !== undefined) return factor;
-  if (NO_UNITS.has(bare) || NO_UNITS.has(lower)) return undefined;
+  if (NO_UNITS.has(bare) || (bare.length > 1 && NO_UNITS.has(lower))) return undefined;
   if (lower === 'per') return '/';
   if (lower === 'square' || lower === 'sq') return '²';
   if (lower === 'cubic' || lower === 'cu') return '³';
