@@ -5,11 +5,19 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
+/** `timeout` and some runners send a signal to a process and to its group: two at once are one wish. */
+const ONE_WISH_MS = 500;
+
 /** Runs work under a signal that SIGINT and SIGTERM abort. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
+  let asked = 0;
   const stop = (name: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(130);
+    if (controller.signal.aborted) {
+      if (performance.now() - asked > ONE_WISH_MS) process.exit(130);
+      return;
+    }
+    asked = performance.now();
     process.stderr.write(`\n${name}: stopping; the step that runs is given up. Once more to end at once.\n`);
     controller.abort(new Interrupted(`stopped by ${name}`));
   };
