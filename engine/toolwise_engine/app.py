@@ -6,6 +6,7 @@ Bodies are read raw and parsed once, so that the requests a training run makes b
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import sys
 import traceback
@@ -121,7 +122,8 @@ async def keep_house(service: Service) -> None:
             service.expire_sessions()
             service.futures.sweep()
         except Exception:
-            traceback.print_exc(file=sys.stderr)
+            with contextlib.suppress(OSError):  # a full disk
+                traceback.print_exc(file=sys.stderr)
 
 
 async def read_body(request: Request) -> bytes:

@@ -5,6 +5,7 @@ Operations that are queued run first; while the generator has work it steps; els
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import sys
 import threading
@@ -187,9 +188,11 @@ def failure(error: BaseException, name: str) -> bytes:
 
 
 def log_error(error: BaseException, name: str) -> None:
-    print(f"{name} failed:", file=sys.stderr)
-    traceback.print_exception(error, file=sys.stderr)
-    sys.stderr.flush()
+    """Writes to the log, where the log can be written: on a full disk the error must still reach the client."""
+    with contextlib.suppress(OSError):
+        print(f"{name} failed:", file=sys.stderr)
+        traceback.print_exception(error, file=sys.stderr)
+        sys.stderr.flush()
 
 
 def sample_result(done: Finished, request: SampleRequest) -> dict:
