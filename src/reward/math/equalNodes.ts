@@ -12,7 +12,7 @@ import { type Budget, OutOfBudget } from './budget.js';
 import { Canonical } from './canonical.js';
 import { type Complex, isReal, NoValue } from './complex.js';
 import { exactValue } from './exact.js';
-import { keyOf, mapNodes, type Node, number, someNode, variablesOf } from './node.js';
+import { type FunctionName, keyOf, mapNodes, type Node, number, someNode, variablesOf } from './node.js';
 import { Evaluator, type Point } from './numeric.js';
 import { equalRationals, type Rational, rational, whole } from './rational.js';
 import { signOf, Uncertain, upper } from './real.js';
@@ -202,7 +202,7 @@ const POINTS: readonly { readonly whole: boolean; readonly sign: 'positive' | 'n
 /** The first points are enough for functions that agree everywhere when they agree anywhere. */
 const SMOOTH_POINTS = 10;
 
-const BRANCHING = new Set(['abs', 'max', 'min', 'floor', 'ceil', 'sign', 'sgn']);
+const BRANCHING: ReadonlySet<FunctionName> = new Set(['abs', 'max', 'min', 'floor', 'ceil']);
 
 /** Whether an expression may follow one formula here and another there: then it is looked at far out, and at every sign. */
 const hasBranches = (node: Node): boolean =>

@@ -85,6 +85,38 @@ const EQUAL: Readonly<Record<string, Pairs>> = {
 };
 
 const DIFFERENT: Readonly<Record<string, Pairs>> = {
+  'functions with branches': [
+    ['20-x', '|x-20|'],
+    ['1000000-x', '|x-1000000|'],
+    ['x+30', '\\sqrt{(x+30)^2}'],
+    ['400-x^2', '|x^2-400|'],
+    ['|2x-3|', '|x-1|+|x-2|'],
+    ['x', '\\max(x,-100)'],
+    ['x^2', '\\min(x^2,1000)'],
+    ['|x+y|', '|x|+|y|'],
+    ['xy', '\\sqrt{x^2y^2}'],
+    ['x=28', '|x-30|=2'],
+    ['15-x<2', '|x-15|<2'],
+  ],
+  'words that are not what is counted': [
+    ['18 per cent', '18'],
+    ['18\\text{ pct}', '18'],
+    ['18 lakh', '18'],
+    ['18 doubled', '18'],
+    ['18\\text{ twenty}', '18'],
+    ['18 wrong', '18'],
+    ['18\\text{ i}', '18'],
+  ],
+  'capitals of units': [
+    ['10\\text{ Mg}', '10\\text{ mg}'],
+    ['10\\text{ mW}', '10\\text{ MW}'],
+  ],
+  'dates with a year': [
+    ['2017', '2020-01-02'],
+    ['2020-02-01', '2020-01-02'],
+    ['-2015', '10-5-2020'],
+    ['1/4040', '1/2/2020'],
+  ],
   numbers: [
     ['1/2004!', '1/2006!'],
     ['10^{-400}', '0'],

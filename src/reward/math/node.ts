@@ -26,7 +26,8 @@ export type Node =
     }
   | { readonly kind: 'integral'; readonly variable: string; readonly from: Node; readonly to: Node; readonly body: Node };
 
-export const FUNCTIONS = [
+/** Functions that are written by their own name. */
+export const NAMED_FUNCTIONS = [
   'sin',
   'cos',
   'tan',
@@ -42,12 +43,6 @@ export const FUNCTIONS = [
   'ln',
   'log',
   'exp',
-  'abs',
-  'floor',
-  'ceil',
-  'factorial',
-  'doubleFactorial',
-  'binomial',
   'gcd',
   'lcm',
   'max',
@@ -55,7 +50,7 @@ export const FUNCTIONS = [
 ] as const;
 
 /** `log` with one argument has no base of its own (see `equalNodes.ts`); with two, the second is its base. */
-export type FunctionName = (typeof FUNCTIONS)[number];
+export type FunctionName = (typeof NAMED_FUNCTIONS)[number] | 'abs' | 'floor' | 'ceil' | 'factorial' | 'doubleFactorial' | 'binomial';
 
 export const number = (value: Rational): Node => ({ kind: 'number', value });
 export const MINUS_ONE: Node = number({ numerator: -1n, denominator: 1n });

@@ -3,7 +3,7 @@
  * same tokens. One pass, linear. What is no mathematics (an unknown command, a control character) gives undefined.
  */
 
-import type { FunctionName } from './node.js';
+import { type FunctionName, NAMED_FUNCTIONS } from './node.js';
 import { THIN_SPACE } from './plainText.js';
 import { fromDigits, multiply, type Rational } from './rational.js';
 
@@ -37,29 +37,7 @@ const INFINITY: Meaning = { type: 'constant', name: 'infinity' };
 
 /** Names that mean the same with and without a backslash. */
 const NAMES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ...(
-    [
-      'sin',
-      'cos',
-      'tan',
-      'cot',
-      'sec',
-      'csc',
-      'arcsin',
-      'arccos',
-      'arctan',
-      'sinh',
-      'cosh',
-      'tanh',
-      'ln',
-      'log',
-      'exp',
-      'gcd',
-      'lcm',
-      'max',
-      'min',
-    ] as const
-  ).map((name): [string, Meaning] => [name, fn(name)]),
+  ...NAMED_FUNCTIONS.map((name): [string, Meaning] => [name, fn(name)]),
   ['asin', fn('arcsin')],
   ['acos', fn('arccos')],
   ['atan', fn('arctan')],
