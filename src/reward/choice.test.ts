@@ -57,6 +57,14 @@ describe('the option that an answer names', () => {
     '42\\text{ m}',
     '42\\ \\mathrm{m}',
     'Ｂ',
+    'B</answer>',
+    '<answer>B</answer>',
+    '<answer> (B) 42 m </answer></response>',
+    'B<|im_end|>',
+    'B</s>\n',
+    '42 m</answer>',
+    'B. B',
+    'Option B: (B) 42 m',
   ])('%j is B', (answer) => {
     expect(readChoice(answer, lengths)).toBe('B');
     expect(gradeChoice(answer, { options: lengths, gold: 'B' })).toMatchObject({
@@ -68,8 +76,66 @@ describe('the option that an answer names', () => {
     expect(gradeChoice(answer, { options: lengths, gold: 'A' })).toMatchObject({ correct: false, score: 0, reason: 'mismatch' });
   });
 
-  it.each(['B', '(B)', 'B.', '\\text{B}', 'B) 42 m', '\\textbf{(B)}', 'b'])('%j is B, whatever the options are', (answer) => {
+  it.each([
+    'B',
+    '(B)',
+    'B.',
+    '\\text{B}',
+    'B) 42 m',
+    '\\textbf{(B)}',
+    'b',
+    'B</answer>',
+    'B: 24 m',
+    'B. A cell that divides',
+    'B) 5 N',
+    'B) 20 °C',
+    'B) 20^\\circ C',
+    'B. E = mc^2',
+    'B: T-cells',
+    'B. Notable changes',
+    'B. The answer is B',
+    'B: f(c)',
+    'B: (b) the north',
+    'B: (B) the north',
+  ])('%j is B, whatever the options are', (answer) => {
     expect(readChoice(answer)).toBe('B');
+  });
+
+  it.each([
+    'B - no, C',
+    'B: false',
+    "B. it's A",
+    "B. It's (a)",
+    'B. None of these',
+    'B, or c',
+    'B: not this one',
+    "B. That isn't it",
+    'B. That isn\u2019t it',
+    'B: wrong',
+    'B. A is right',
+    'B, wait: the other',
+    'B -> C',
+    'B: see (C)',
+    '(B)(C)',
+    '(B) is wrong',
+    'B. B or C',
+    'B: B is false',
+  ])('%j names none where the options are not known', (answer) => {
+    expect(readChoice(answer)).toBeUndefined();
+  });
+
+  it.each([
+    ['B: false', ['True', 'False'], 'B'],
+    ['B. None of these', ['3 m', 'None of these'], 'B'],
+    ['B. No, C is larger', ['Yes', 'No, C is larger'], 'B'],
+    ['B. same', ['x', 'same', 'same'], 'B'],
+    ['B. x<y', ['x>y', 'x<y'], 'B'],
+    ['B. B. subtilis', ['E. coli', 'B. subtilis'], 'B'],
+    ['B. subtilis', ['E. coli', 'B. subtilis'], 'B'],
+    ['B. subtilis', ['B. subtilis', 'E. coli'], 'A'],
+    ['<x>', ['<y>', '<x>'], 'B'],
+  ] as const)('%j is the option that says so', (answer, options, letter) => {
+    expect(readChoice(answer, options)).toBe(letter);
   });
 
   it.each([
@@ -117,6 +183,20 @@ describe('the option that an answer names', () => {
     ['(E)', lengths],
     ['43 m', lengths],
     ['A) 42 m', lengths],
+    ['B - no, C', lengths],
+    ['B: false', lengths],
+    ["B. it's A", lengths],
+    ['B: 24 m', lengths],
+    ['B. None of these', lengths],
+    ['D. None of these', words],
+    ['B, which is right', lengths],
+    ['B: about 42 m', lengths],
+    ['B. 42 m or 7 m', lengths],
+    ['(B) is wrong', lengths],
+    ['B. B. 7 m', lengths],
+    ['B. A', lengths],
+    ['B. the second', lengths],
+    ['B. x', ['same', 'same', 'x', 'y']],
     ['2/4', ['0.5', '\\frac{1}{2}', '7', '8']],
     ['same', ['same', 'same', 'x', 'y']],
     ['dioxide', words],

@@ -2,8 +2,9 @@
  * Grades a multiple-choice answer: which option does the boxed text name? Does not find the box (see `extract.ts`). Pure.
  *
  * A letter counts where it stands alone or before a delimiter (`B`, `(B)`, `\text{B}`, `B) 42 m`, `Option B`), never as a letter of a word
- * or of a formula (`A=\pi r^2`, `AB`). Without a letter, the text of exactly one option counts. A letter with the text of another option
- * names nothing.
+ * or of a formula (`A=\pi r^2`, `AB`). Without a letter, the text of exactly one option counts. With a letter, whatever else is there must be
+ * the text of its option (`B: false`, `B - no, C` and `B: 24 m` name nothing, unless the option says so); where the options are not known, it
+ * must neither name another letter nor take the letter back.
  */
 import type { Graded } from '../domain/verdict.js';
 import { deriveSeed, Random } from '../random.js';
@@ -39,25 +40,34 @@ const letterAt = (index: number): string => String.fromCharCode(65 + index);
 /** The letter of the option that the text names; undefined where it names none, or more than one. */
 export function readChoice(answer: string, options?: readonly string[]): string | undefined {
   const text = plain(answer);
-  const byText = options === undefined ? undefined : optionOf(text, options);
   const found = letterOf(text);
-  if (found === undefined || (options !== undefined && indexOfLetter(found.letter) >= options.length)) return byText;
-  if (found.rest === '') return found.letter;
-  // A letter and a text: they must not contradict each other.
-  const named = options === undefined ? undefined : optionOf(found.rest, options);
-  if (named !== undefined) return named === found.letter ? named : undefined;
-  return byText ?? (ANOTHER_LETTER.test(found.rest) ? undefined : found.letter);
+  if (options === undefined) return found === undefined || contradicts(found) ? undefined : found.letter;
+  if (found !== undefined && indexOfLetter(found.letter) < options.length && followsItself(found, options)) return found.letter;
+  const named = optionsOf(text, options);
+  return named.length === 1 ? letterAt(named[0]!) : undefined;
+}
+
+/** Whether nothing stands behind the letter but its option's text, or the letter once more. */
+function followsItself({ letter, rest }: Letter, options: readonly string[]): boolean {
+  for (let behind = rest; ; ) {
+    if (behind === '' || optionsOf(behind, options).includes(indexOfLetter(letter))) return true;
+    const again = letterOf(behind);
+    if (again?.letter !== letter) return false;
+    behind = again.rest;
+  }
 }
 
 const WRAPPER =
   /\\(?:text|textbf|textit|textrm|textsf|texttt|mathrm|mathbf|mathit|mathsf|mathbb|boldsymbol|mbox|boxed|fbox)\s*\{([^{}]*)\}/g;
 const WRAPPERS_WITHIN = 5;
+/** At the end: a closing tag, or a mark of the model's template. */
+const TAG_BEHIND = /(?:<\/([A-Za-z][\w-]*)>|<\|[^<>|]*\|>|<br ?\/?>)\s*$/;
 /** What is longer names no option. */
 const LONGEST = 20_000;
 
-/** Without the marks that only change how it looks: \text{}, dollars, bold, braces, spacing, a full stop. */
+/** Without the marks that only change how it looks: tags around it, \text{}, dollars, bold, braces, spacing, a full stop. */
 function plain(text: string): string {
-  let form = text.slice(0, LONGEST).normalize('NFKC');
+  let form = withoutTags(text.slice(0, LONGEST).normalize('NFKC'));
   for (let i = 0; i < WRAPPERS_WITHIN && form.includes('\\'); i++) form = form.replace(WRAPPER, '$1');
   form = form
     .replace(/\\(?:left|right|displaystyle|quad|qquad)(?![A-Za-z])/g, ' ')
@@ -76,6 +86,16 @@ function plain(text: string): string {
   return form;
 }
 
+function withoutTags(text: string): string {
+  let form = text;
+  for (let found = TAG_BEHIND.exec(form); found !== null; found = TAG_BEHIND.exec(form)) {
+    form = form.slice(0, found.index);
+    const opening = `<${found[1]}>`;
+    if (form.trimStart().startsWith(opening)) form = form.trimStart().slice(opening.length);
+  }
+  return form;
+}
+
 function balanced(text: string): boolean {
   let depth = 0;
   for (const char of text) {
@@ -89,11 +109,15 @@ const LEAD = '(?:(?:the )?(?:correct |right |final |best )?(?:answer|option|choi
 /** `B`, `(B)`, `[B]`, `{B}`: alone, or with something behind a delimiter. */
 const LETTER = new RegExp(`^${LEAD}(?:[({[] ?([A-Z]) ?[)}\\]]|\\{?([A-Z])\\}?(?= ?(?:$|[).:,;\\u2013\\u2014]|- | - |\\})))(.*)$`, 'is');
 
-/** A second letter in a list of them: `A, B`, `A; (B) and C`. */
-const ANOTHER_LETTER = /^(?:and |or |& ?)?[([{]?[a-z][)\]}]?(?: ?(?:$|[.,;&/])| and | or )/i;
+/** A letter, and what stands behind it and its delimiter. */
+interface Letter {
+  readonly letter: string;
+  readonly rest: string;
+}
+
 const BEHIND_LETTER = /^[\s).:,;\u2013\u2014-]+/;
 
-function letterOf(text: string): { letter: string; rest: string } | undefined {
+function letterOf(text: string): Letter | undefined {
   const found = LETTER.exec(text);
   const letter = found?.[1] ?? found?.[2];
   if (found === null || letter === undefined) return undefined;
@@ -105,10 +129,39 @@ function letterOf(text: string): { letter: string; rest: string } | undefined {
   return { letter: letter.toUpperCase(), rest };
 }
 
-/** The one option that is written so; else, without regard to case; else, of equal value. */
-function optionOf(text: string, options: readonly string[]): string | undefined {
+/** A second letter in a list of them, small or not: `A, B`, `A; (B) and C`. */
+const SECOND_LETTER = /^(?:and |or |& ?)?[([{]?[a-z][)\]}]?(?: ?(?:$|[.,;&/])| and | or )/i;
+/** Takes back what it follows. */
+const TAKES_BACK =
+  /(?<![\p{L}\p{N}])(?:no|not|nope|none|nor|neither|never|cannot|false|untrue|wrong|incorrect|mistaken|wait|actually|instead|rather|unless|\p{L}+n['\u2019]t)(?![\p{L}\p{N}])/iu;
+const LONE_CAPITAL = /(?<![\p{L}\p{N}])([A-Z])(?![\p{L}\p{N}'\u2019]|-\p{L})/gu;
+/** `(c)`; not the argument of `f(c)` */
+const BRACKETED_SMALL = /(?<![\p{L}\p{N}\\}])\(([a-z])\)/gu;
+/** `3 N`, `20 °C` */
+const BEFORE_UNIT = /\d ?(?:°|\^?\{?\\circ\}?)? ?$/;
+/** `E = mc^2`, `F(x)` */
+const BEHIND_NAME = /^ ?[=+^_*<>(\\]/;
+/** `A cell`; not `A is right` */
+const BEHIND_ARTICLE = /^ (?!(?:is|was|it|and|or|not|then|too)\b)\p{Ll}/u;
+
+/** Whether what follows a letter names another, or takes it back: all that can be said where the options are not known. */
+function contradicts({ letter, rest }: Letter): boolean {
+  if (rest === '') return false;
+  const again = letterOf(rest);
+  if (again?.letter === letter) return contradicts(again);
+  if (SECOND_LETTER.test(rest) || TAKES_BACK.test(rest)) return true;
+  if ([...rest.matchAll(BRACKETED_SMALL)].some(([, small]) => small!.toUpperCase() !== letter)) return true;
+  return [...rest.matchAll(LONE_CAPITAL)].some(({ 1: other, index }) => {
+    const [before, behind] = [rest.slice(0, index), rest.slice(index + 1)];
+    if (other === letter || BEFORE_UNIT.test(before) || BEHIND_NAME.test(behind)) return false;
+    return !(index === 0 && other === 'A' && BEHIND_ARTICLE.test(behind));
+  });
+}
+
+/** Places of the options that are written so; where none is, without regard to case; else, of equal value. */
+function optionsOf(text: string, options: readonly string[]): readonly number[] {
   const form = normal(text);
-  if (form === '') return undefined;
+  if (form === '') return [];
   const ways: readonly ((option: string) => boolean)[] = [
     (option) => normal(option) === form,
     (option) => normal(option).toLowerCase() === form.toLowerCase(),
@@ -116,9 +169,9 @@ function optionOf(text: string, options: readonly string[]): string | undefined 
   ];
   for (const equal of ways) {
     const found = options.flatMap((option, index) => (equal(option) ? [index] : []));
-    if (found.length > 0) return found.length === 1 ? letterAt(found[0]!) : undefined;
+    if (found.length > 0) return found;
   }
-  return undefined;
+  return [];
 }
 
 const normal = (text: string): string =>
