@@ -108,7 +108,7 @@ function wordsOf(line: string): string[] {
   return [...code.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map((match) => match[0].replace(/['"]/g, ''));
 }
 
-/** Parses by the real command's definition, without its action; `--set` of a packaged recipe must load. */
+/** Parses by the real command's definition, without its action; `--set` of a packaged recipe must load. Commands may have commands. */
 async function checkToolwise(args: readonly string[]): Promise<void> {
   const name = args[0]!;
   const file = join(ROOT, 'src', 'cli', `${name}.ts`);
@@ -117,10 +117,7 @@ async function checkToolwise(args: readonly string[]): Promise<void> {
   const program = new Command('toolwise').exitOverride().configureOutput({ writeErr: () => undefined });
   register(program);
   const command = program.commands.find((one) => one.name() === name)!;
-  command
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined, writeOut: () => undefined })
-    .action(() => undefined);
+  silence(command);
   try {
     program.parse([...args], { from: 'user' });
   } catch (error) {
@@ -129,6 +126,12 @@ async function checkToolwise(args: readonly string[]): Promise<void> {
   const recipe = command.args[0];
   const { set = [] } = command.opts<{ set?: string[] }>();
   if (name === 'train' && recipe !== undefined && packagedRecipes().includes(recipe)) await loadRecipe(recipe, { set });
+}
+
+function silence(command: Command): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
+  if (command.commands.length === 0) command.action(() => undefined);
+  for (const inner of command.commands) silence(inner);
 }
 
 describe('a command that is not as it is written', () => {

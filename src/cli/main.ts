@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   train: { summary: 'train a model by a recipe', load: () => import('./train.js') },
   eval: { summary: 'evaluate a model or a run on problems', load: () => import('./eval.js') },
   grade: { summary: 'grade answers', load: () => import('./grade.js') },
-  data: { summary: 'build and inspect training data' },
+  data: { summary: 'build, inspect and check training data', load: () => import('./data.js') },
   export: { summary: 'export a trained model' },
   serve: { summary: 'serve a trained model' },
   ui: { summary: 'show runs in the browser' },

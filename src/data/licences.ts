@@ -1,0 +1,18 @@
+/** Licences of the public sets that people train on, as their makers state them. Knows names, reads nothing. */
+
+interface Known {
+  /** In lower case, found in a source's name. */
+  readonly name: RegExp;
+  readonly licence: string;
+}
+
+const KNOWN: readonly Known[] = [
+  { name: /dapo-?math-?17k/, licence: 'Apache-2.0' },
+  { name: /gsm-?8k/, licence: 'MIT' },
+];
+
+/** Of a source by its name: a file, or an address on the hub. Undefined where it is none of the known sets. */
+export function licenceOf(source: string): string | undefined {
+  const name = source.toLowerCase().replaceAll('_', '-');
+  return KNOWN.find((known) => known.name.test(name))?.licence;
+}
