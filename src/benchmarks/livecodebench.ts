@@ -57,7 +57,8 @@ const agentRl: Layout = {
     return {
       ...idOf(values),
       question,
-      tests: truth,
+      // As it stands: read twice, a decimal such as 3.0 would have become an integer.
+      tests: values.tests,
       starter: typeof truth.fn_name === 'string' && truth.fn_name !== '',
       testsShown: allShown(question, truth),
       ...(typeof extra?.difficulty === 'string' && { tags: { difficulty: extra.difficulty } }),

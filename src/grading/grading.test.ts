@@ -55,6 +55,22 @@ describe('rows', () => {
   });
 });
 
+describe('tests in a row', () => {
+  const given = (tests: string, program: string): GradingRow =>
+    parseGradingRow(`{"id": 1, "kind": "code", "tests": ${tests}, "answer": ${JSON.stringify(program)}}`, 'rows.jsonl:7');
+
+  it('keep their numbers as they are written', { timeout: 60_000 }, async () => {
+    const half = '{"fn_name": "f", "inputs": [[7]], "outputs": [3.0]}';
+    expect(await graded(rowGrader({ sandbox }), given(half, 'def f(x): return 3.0'))).toMatchObject({ correct: true });
+    const whole = '{"fn_name": "f", "inputs": [[7]], "outputs": [3]}';
+    expect(await graded(rowGrader({ sandbox }), given(whole, 'def f(x): return 3.0'))).toMatchObject({ correct: false });
+    const large = '{"fn_name": "f", "inputs": [[1]], "outputs": [123456789012345678901234567891]}';
+    expect(await graded(rowGrader({ sandbox }), given(large, 'def f(x): return 123456789012345678901234567890 + x'))).toMatchObject({
+      correct: true,
+    });
+  });
+});
+
 describe('the graders of rows', () => {
   const grader = rowGrader({ sandbox });
 

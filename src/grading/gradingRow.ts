@@ -6,6 +6,7 @@
  *   {"id": "b", "kind": "choice", "gold": "B", "options": ["3 m", "4 m"], "answer": "B"}
  *   {"id": "c", "kind": "code", "tests": {"inputs": ["1\n"], "outputs": ["2\n"]}, "response": "```python\n…```"}
  */
+import { isObject, readValue, writeValue } from '../reward/code/exactValue.js';
 import { textLines } from '../tables/text.js';
 import { UserError } from '../userError.js';
 
@@ -40,7 +41,7 @@ export interface ChoiceRow extends RowFacts {
 
 export interface CodeRow extends RowFacts {
   readonly kind: 'code';
-  /** In any form that `readCodeTests` reads. */
+  /** In any form that `readCodeTests` reads; from a line of JSON, its text. */
   readonly tests: unknown;
 }
 
@@ -69,7 +70,8 @@ export function parseGradingRow(text: string, where: string): GradingRow {
     throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, EXAMPLE);
   }
   if (typeof values !== 'object' || values === null || Array.isArray(values)) throw new UserError(`${where}: not a JSON object`, EXAMPLE);
-  return toGradingRow(values as Record<string, unknown>, where);
+  const row = toGradingRow(values as Record<string, unknown>, where);
+  return row.kind === 'code' && typeof row.tests !== 'string' ? { ...row, tests: exactTests(text, where) } : row;
 }
 
 function toGradingRow(values: Readonly<Record<string, unknown>>, where: string): GradingRow {
@@ -96,6 +98,14 @@ function toGradingRow(values: Readonly<Record<string, unknown>>, where: string):
     default:
       throw refuse(where, 'kind', kind, KINDS.map((name) => `"${name}"`).join(', '));
   }
+}
+
+/** The tests as JSON text, numbers as the row writes them: `JSON.parse` would make 3.0 an integer and round large ones. */
+function exactTests(text: string, where: string): string {
+  const read = readValue(text);
+  if (!read.ok || !isObject(read.value)) throw new UserError(`${where}: its tests cannot be read: ${read.ok ? 'no object' : read.error}`);
+  const { members } = read.value;
+  return writeValue(members.get('tests') ?? members.get('gold')!);
 }
 
 function givenOf(values: Readonly<Record<string, unknown>>, where: string): Given {

@@ -4,8 +4,9 @@
  * Text: line by line; space at the end of a line and empty lines at the end do not count. Tokens (what stands between spaces, commas and
  * brackets) are equal as text, except where the expected one is a decimal: then any number within 1e-6 of it, absolutely or relative to it.
  *
- * Values: as Python's == after tuples became lists (1, 1.0 and True are equal), except where the expected number is a decimal: the same
- * 1e-6. Integers are exact at any size.
+ * Values: truth values, integers and decimals are told apart. An expected integer is only that integer (not 3.0, not True), exact at any
+ * size; an expected decimal is any number, but no truth value, within the same 1e-6; an expected truth value is only itself. JSON has no
+ * tuples: by the time a value is here, they are lists.
  */
 import { type ExactValue, isList, isNumber, isObject, type NumberText } from './exactValue.js';
 
@@ -44,8 +45,7 @@ function within(actual: number, expected: number): boolean {
 
 /** @param actual what the function returned */
 export function sameValue(actual: ExactValue, expected: ExactValue): boolean {
-  const [x, y] = [numberOf(actual), numberOf(expected)];
-  if (x !== undefined || y !== undefined) return x !== undefined && y !== undefined && sameNumber(x, y);
+  if (isNumber(expected)) return isNumber(actual) && sameNumber(actual, expected);
   if (isList(expected)) {
     return isList(actual) && actual.length === expected.length && expected.every((item, index) => sameValue(actual[index]!, item));
   }
@@ -59,17 +59,8 @@ export function sameValue(actual: ExactValue, expected: ExactValue): boolean {
   return actual === expected;
 }
 
-function numberOf(value: ExactValue): NumberText | undefined {
-  if (typeof value === 'boolean') return { digits: value ? '1' : '0', decimal: false };
-  return isNumber(value) ? value : undefined;
-}
-
 function sameNumber(actual: NumberText, expected: NumberText): boolean {
-  if (!actual.decimal && !expected.decimal) return BigInt(actual.digits) === BigInt(expected.digits);
-  if (expected.decimal) {
-    const [x, y] = [Number(actual.digits), Number(expected.digits)];
-    return Number.isFinite(y) ? within(x, y) : Object.is(x, y);
-  }
-  const value = Number(actual.digits);
-  return Number.isSafeInteger(value) && BigInt(value) === BigInt(expected.digits);
+  if (!expected.decimal) return !actual.decimal && BigInt(actual.digits) === BigInt(expected.digits);
+  const [x, y] = [Number(actual.digits), Number(expected.digits)];
+  return Number.isFinite(y) ? within(x, y) : Object.is(x, y);
 }

@@ -133,8 +133,13 @@ for (const sandbox of ['zygote', 'oneshot', 'none'] as const) {
       it.each([
         ['a tuple for a list', 'return (1, (2, 3))', '[1, [2, 3]]'],
         ['a float in a list', 'return [0.1 + 0.2]', '[0.3]'],
-        ['a float for an integer of the same value', 'return 2.0', '2'],
+        ['a list for a list', 'return [1, [2, 3]]', '[1, [2, 3]]'],
+        ['an integer', 'return 3', '3'],
+        ['a decimal', 'return 3.0000001', '3.0'],
+        ['an integer for a decimal', 'return 3', '3.0'],
         ['a truth value', 'return True', 'true'],
+        ['a truth value of numpy', 'import numpy\n    return numpy.bool_(True)', 'true'],
+        ['an integer of numpy', 'import numpy\n    return [numpy.int64(3)]', '[3]'],
         ['None', 'pass', 'null'],
         ['a text', 'return "a\\"é"', '"a\\"é"'],
         ['a dictionary', 'return {"a": [1]}', '{"a": [1]}'],
@@ -142,6 +147,20 @@ for (const sandbox of ['zygote', 'oneshot', 'none'] as const) {
         ['a not-a-number', 'return float("nan")', 'NaN'],
       ])('compares %s', async (_, body, output) => {
         expect(await grade(`def f():\n    ${body}`, { fn_name: 'f', inputs: [''], outputs: [output] })).toMatchObject(right(1));
+      });
+
+      it.each([
+        ['a decimal from an integer', 'return 3.0', '3', 'returned'],
+        ['a decimal of numpy from an integer', 'import numpy\n    return numpy.float64(3)', '3', 'returned'],
+        ['a truth value from an integer', 'return True', '1', 'returned'],
+        ['a truth value from a decimal', 'return True', '1.0', 'returned'],
+        ['an integer from a truth value', 'return 1', 'true', 'returned'],
+        ['a truth value of numpy from an integer', 'import numpy\n    return [numpy.bool_(True)]', '[1]', 'returned'],
+        ['a decimal within a tuple from an integer', 'return (1, 2.0)', '[1, 2]', 'returned'],
+        ['a text from a number', 'return "3"', '3', 'returned'],
+      ])('tells %s', async (_, body, output, detail) => {
+        const tests = { fn_name: 'f', inputs: [''], outputs: [output] };
+        expect(await grade(`def f():\n    ${body}`, tests)).toMatchObject(wrong('wrongOutput', 0, 1, detail));
       });
 
       it.each([
