@@ -2,30 +2,28 @@
  * Evaluates a model or the outcome of a run on its own, outside of training: opens what is needed, measures, keeps every trajectory in a
  * run folder of its own.
  */
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { BenchmarkChoice, LoadedBenchmark } from '../benchmarks/loadBenchmark.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
-import { isEndpoint } from '../engine/openaiEndpoint.js';
-import type { Sampler } from '../engine/sampler.js';
 import { isGenerator, loadProblems } from '../problems/load.js';
-import { loadRecipe, packagedRecipes, resolveRecipe } from '../recipe/load.js';
-import { type ProblemSource, type Recipe, type RecipeInput, recipeSchema } from '../recipe/schema.js';
+import type { ProblemSource, Recipe, RecipeInput } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
-import { openRun } from '../runs/reader.js';
-import type { Session } from '../session/session.js';
+import type { EndpointSettings } from '../session/endpointPolicy.js';
+import { type ModelSource, modelSource, recipeFor, samplerOf } from '../session/modelSource.js';
 import { type Log, runFolder, withRun } from '../session/withRun.js';
 import { resolveModel } from '../setup/weights.js';
 import type { AnyTool } from '../tools/callTool.js';
-import { UserError } from '../userError.js';
 import { atEndpoint } from './atEndpoint.js';
 import { benchmarkRecipe, type Evaluation, extraOf, measure, openBenchmark } from './benchmarkRun.js';
 import type { EvaluationResult, SamplingSetting } from './evaluate.js';
 import { writeReport } from './report.js';
 
 export interface EvaluateOptions<P extends Problem = Problem> {
-  /** A model as in a recipe; the folder of a run, whose last checkpoint is taken; or an endpoint, `openai:http://127.0.0.1:8000/v1#model`. */
+  /**
+   * A model as in a recipe; the folder of a run, whose last checkpoint is taken (`RUN@sft`: that of a stage); or an endpoint,
+   * `openai:http://127.0.0.1:8000/v1#model`.
+   */
   readonly model: string;
   /** Prompt, tools and limits: a recipe by name, file or object. Default: the run's own; `demo` or `nano` for those models, else `grpo-tcr`. */
   readonly recipe?: string | RecipeInput;
@@ -43,7 +41,7 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   /** Default 1. */
   readonly topP?: number;
   /** Of an endpoint. */
-  readonly endpoint?: { readonly keyName?: string; readonly concurrency?: number };
+  readonly endpoint?: EndpointSettings;
   readonly tools?: readonly AnyTool[];
   readonly grader?: Grader<P>;
   /** Folder for the trajectories; default `runs/eval-<time>`. */
@@ -64,29 +62,29 @@ export interface Evaluated<P extends Problem = Problem> {
 export async function evaluate<P extends Problem = Problem>(options: EvaluateOptions<P>): Promise<Evaluated<P>> {
   const signal = options.signal ?? new AbortController().signal;
   const log = options.log ?? (() => undefined);
-  const source = existsSync(join(options.model, 'run.sqlite')) ? runOf(options.model) : undefined;
+  const source = modelSource(options.model);
   const benchmark = options.benchmark && (await openBenchmark(options.benchmark, options.count, log, signal));
-  const own = await recipeOf(options, source?.recipe);
+  const own = await recipeFor(source, options);
   const recipe = benchmark ? benchmarkRecipe(own, benchmark, options.set ?? []) : own;
   const { samples = benchmark ? 32 : 8, temperature = 1, topP = benchmark ? 0.6 : 1 } = options;
   const setting: SamplingSetting = { name: 'main', samples, temperature, topP };
   const folder = runFolder(options.out, 'eval');
-  if (!isEndpoint(options.model)) await resolveModel(recipe.model, { log });
+  if (source.kind !== 'endpoint') await resolveModel(recipe.model, { log });
   const problems = (benchmark?.problems ?? (await problemsOf(options, recipe))) as readonly P[];
   const evaluation: Evaluation<P> = { options, recipe, folder, problems, setting, benchmark, log, signal };
-  const result = isEndpoint(options.model) ? await atEndpoint(evaluation) : await withModel(evaluation, source);
+  const result = source.kind === 'endpoint' ? await atEndpoint(evaluation) : await withModel(evaluation, source);
   writeReport(folder);
   return { folder, result, ...(benchmark && { benchmark }) };
 }
 
-async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: Source | undefined): Promise<EvaluationResult<P>> {
+async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: ModelSource): Promise<EvaluationResult<P>> {
   const { options, recipe, folder, problems, log, signal } = evaluation;
   return withRun(
     {
       recipe,
       folder,
-      ...(source && { sessionFolder: source.folder }),
-      extra: { ...extraOf(evaluation), ...(source && { checkpoint: source.checkpoint ?? 'none' }) },
+      ...(source.kind === 'run' && { checkpoints: join(source.folder, 'checkpoints') }),
+      extra: { ...extraOf(evaluation), ...(source.kind === 'run' && { checkpoint: source.checkpoint ?? 'none' }) },
       ...(options.tools && { tools: options.tools }),
       log,
       onEvent: options.onEvent,
@@ -95,7 +93,7 @@ async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: S
     },
     async ({ session, sink, input }) =>
       measure(evaluation, {
-        answerer: { sampler: await samplerOf(session, source?.checkpoint, signal), rollout: session.rolloutSettings() },
+        answerer: { sampler: await samplerOf(session, source, signal), rollout: session.rolloutSettings() },
         problems: input,
         runner: session.runner,
         lockstep: recipe.engine.deterministic,
@@ -116,41 +114,4 @@ function countOf(source: ProblemSource, asked: number | undefined): { count?: nu
   if (asked !== undefined) return { count: asked };
   const endless = typeof source === 'string' ? isGenerator(source) : source.kind !== 'jsonl';
   return endless ? { count: 128 } : {};
-}
-
-async function samplerOf(session: Session, checkpoint: string | undefined, signal: AbortSignal): Promise<Sampler> {
-  if (checkpoint === undefined) return session.engine.baseSampler(session.recipe.model);
-  const { model, trainUnembed, loraRank, seed } = session.recipe;
-  const policy = await session.engine.createTrainer({ model, trainUnembed, loraRank, seed });
-  await policy.load(checkpoint, { optimizer: false, policyVersion: 0 });
-  return policy.publish(signal);
-}
-
-/** A run whose last checkpoint is evaluated. */
-interface Source {
-  readonly folder: string;
-  readonly recipe: Recipe;
-  readonly checkpoint?: string;
-}
-
-function runOf(folder: string): Source {
-  const run = openRun(folder);
-  try {
-    const checkpoint = run.checkpoints().at(-1)?.path;
-    return { folder: resolve(folder), recipe: run.info.recipe, ...(checkpoint !== undefined && { checkpoint }) };
-  } finally {
-    run.close();
-  }
-}
-
-async function recipeOf<P extends Problem>(options: EvaluateOptions<P>, own: Recipe | undefined): Promise<Recipe> {
-  const { set = [], model } = options;
-  if (typeof options.recipe === 'object') return resolveRecipe({ ...options.recipe, model });
-  if (own && options.recipe === undefined) {
-    if (set.length > 0) throw new UserError('--set goes with --recipe: a run brings its own recipe', 'Name a recipe with --recipe.');
-    return own;
-  }
-  const named = options.recipe ?? (model === 'smollm2-135m' ? 'demo' : packagedRecipes().includes(model) ? model : 'grpo-tcr');
-  const { recipe } = await loadRecipe(named, { set });
-  return recipeSchema.parse({ ...recipe, model: own?.model ?? model });
 }

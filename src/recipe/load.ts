@@ -45,10 +45,13 @@ export function packagedRecipe(name: string): Recipe {
   return load(chain(find(name, process.cwd())), []).recipe;
 }
 
-/** A recipe from an object, for example in a program of one's own; `extends` may name a packaged recipe or a file. */
-export function resolveRecipe(input: RecipeInput): Recipe {
+/**
+ * A recipe from an object, for example in a program of one's own; `extends` may name a packaged recipe or a file.
+ * @param options.set as for `loadRecipe`
+ */
+export function resolveRecipe(input: RecipeInput, options: { readonly set?: readonly string[] } = {}): Recipe {
   const base = input.extends === undefined ? [] : chain(find(input.extends, process.cwd()));
-  return load([...base, objectLayer(input as unknown as Plain)], []).recipe;
+  return load([...base, objectLayer(input as unknown as Plain)], options.set ?? []).recipe;
 }
 
 /** What differs between two resolved recipes, for example on resume. Name and description do not count. */

@@ -1,6 +1,7 @@
 /**
  * Runs many rollouts: a bounded number at once, or all in lockstep. A rollout that infrastructure took is run once more as a whole; lost
- * again, it stays lost and its group goes on without it. Many losses in a row stop the run. Does not grade: `onGroup` lets others begin.
+ * again, it stays lost and its group goes on without it. Many losses in a row stop the run. Does not grade: `onRollout` and `onGroup` let
+ * others begin.
  */
 import { setMaxListeners } from 'node:events';
 import type { Problem } from '../domain/problem.js';
@@ -35,7 +36,8 @@ export interface ScheduleOptions<P extends Problem = Problem> {
   readonly lockstep?: boolean;
   /** Losses in a row that stop the run. */
   readonly maxInfraInARow?: number;
-  readonly onRollout?: (rollout: Rollout<P>, plan: RolloutPlan<P>) => void;
+  /** Called for each that ends; its group waits for it. */
+  readonly onRollout?: (rollout: Rollout<P>, plan: RolloutPlan<P>) => void | Promise<void>;
   /** Called once a group, with its members in plan order, as soon as all are in. Awaited before the run ends. */
   readonly onGroup?: (rollouts: readonly Rollout<P>[], groupId: string) => void | Promise<void>;
 }
@@ -66,8 +68,29 @@ export async function runRollouts<P extends Problem>(
   how: RolloutSettings | RolloutAgent,
   options: ScheduleOptions<P>,
 ): Promise<Rollout<P>[]> {
+  return (await runAll(plans, how, options, true)).results();
+}
+
+/**
+ * As `runRollouts`, but keeps nothing: a group is let go of once its callbacks are done, and no more than `concurrency` of them run at once,
+ * so that memory does not grow with the number of plans.
+ */
+export async function streamRollouts<P extends Problem>(
+  plans: readonly RolloutPlan<P>[],
+  how: RolloutSettings | RolloutAgent,
+  options: ScheduleOptions<P>,
+): Promise<void> {
+  await runAll(plans, how, options, false);
+}
+
+async function runAll<P extends Problem>(
+  plans: readonly RolloutPlan<P>[],
+  how: RolloutSettings | RolloutAgent,
+  options: ScheduleOptions<P>,
+  keep: boolean,
+): Promise<Run<P>> {
   options.signal?.throwIfAborted();
-  const run = new Run(plans, how, options);
+  const run = new Run(plans, how, options, keep);
   try {
     if (options.lockstep === true && !isAgent(how)) await run.inLockstep(how);
     else await run.concurrently();
@@ -79,7 +102,7 @@ export async function runRollouts<P extends Problem>(
   } finally {
     run.close();
   }
-  return run.results();
+  return run;
 }
 
 const isAgent = (how: RolloutSettings | RolloutAgent): how is RolloutAgent => 'run' in how;
@@ -87,18 +110,19 @@ const isAgent = (how: RolloutSettings | RolloutAgent): how is RolloutAgent => 'r
 class Run<P extends Problem> {
   readonly #stop = new AbortController();
   readonly #onAbort = (): void => this.abort(this.options.signal?.reason);
-  readonly #prompts: ReadonlyMap<string, readonly number[]>;
+  readonly #prompts: Map<string, readonly number[]>;
   readonly #results: (Rollout<P> | undefined)[];
   readonly #groups = new Map<string, { readonly members: number[]; missing: number }>();
-  readonly #handlers: Promise<void>[] = [];
+  readonly #handlers = new Set<Promise<void>>();
   #infraInARow = 0;
 
   constructor(
     private readonly plans: readonly RolloutPlan<P>[],
     private readonly how: RolloutSettings | RolloutAgent,
     private readonly options: ScheduleOptions<P>,
+    private readonly keep: boolean,
   ) {
-    this.#prompts = isAgent(how) ? new Map() : promptsByGroup(plans, how);
+    this.#prompts = isAgent(how) ? new Map() : promptsByGroup(plans, how, keep);
     setMaxListeners(0, this.#stop.signal);
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#results = new Array(plans.length).fill(undefined);
@@ -121,7 +145,8 @@ class Run<P extends Problem> {
           this.#countInfra(rollout.error);
           rollout = await this.#rollout(this.#input(i, ATTEMPTS_PER_TURN));
         }
-        this.#done(i, rollout);
+        const handled = this.#done(i, rollout);
+        if (!this.keep) await handled;
       }
     };
     const workers = Math.max(1, Math.min(this.options.concurrency, this.plans.length));
@@ -135,12 +160,13 @@ class Run<P extends Problem> {
       const portion = Array.from({ length: Math.min(size, this.plans.length - from) }, (_, i) => from + i);
       const lost: number[] = [];
       await this.#portion(settings, portion, 0, (i, rollout) => {
-        if (rollout.kind === 'finished') return this.#done(i, rollout);
+        if (rollout.kind === 'finished') return void this.#done(i, rollout);
         this.#countInfra(rollout.error);
         lost.push(i);
       });
       lost.sort((a, b) => a - b);
-      await this.#portion(settings, lost, ATTEMPTS_PER_TURN, (i, rollout) => this.#done(i, rollout));
+      await this.#portion(settings, lost, ATTEMPTS_PER_TURN, (i, rollout) => void this.#done(i, rollout));
+      if (!this.keep) await this.groupsHandled();
     }
   }
 
@@ -189,7 +215,7 @@ class Run<P extends Problem> {
 
   #input(i: number, firstAttempt: number): RolloutInput<P> {
     const plan = this.plans[i]!;
-    const prompt = this.#prompts.get(plan.groupId);
+    const prompt = this.#prompt(plan);
     const { runSeed, step } = this.options;
     return {
       problem: plan.problem,
@@ -202,19 +228,37 @@ class Run<P extends Problem> {
     };
   }
 
-  #done(i: number, rollout: Rollout<P>): void {
+  #prompt({ groupId, problem }: RolloutPlan<P>): readonly number[] | undefined {
+    if (isAgent(this.how)) return undefined;
+    const made = this.#prompts.get(groupId) ?? promptOf(problem, this.how);
+    this.#prompts.set(groupId, made);
+    return made;
+  }
+
+  /** Never rejects: what a callback throws ends the run. */
+  #done(i: number, rollout: Rollout<P>): Promise<void> {
     if (rollout.kind === 'infra') this.#countInfra(rollout.error);
     else this.#infraInARow = 0;
     this.#results[i] = rollout;
-    const plan = this.plans[i]!;
-    this.options.onRollout?.(rollout, plan);
+    const handled = this.#handle(this.plans[i]!, rollout);
+    this.#handlers.add(handled);
+    return handled.then(
+      () => void this.#handlers.delete(handled),
+      (error: unknown) => this.abort(error),
+    );
+  }
+
+  async #handle(plan: RolloutPlan<P>, rollout: Rollout<P>): Promise<void> {
+    await this.options.onRollout?.(rollout, plan);
     const group = this.#groups.get(plan.groupId)!;
     group.missing--;
-    if (group.missing > 0 || this.options.onGroup === undefined) return;
+    if (group.missing > 0) return;
     const members = group.members.map((member) => this.#results[member]!);
-    const handled = (async () => this.options.onGroup?.(members, plan.groupId))();
-    handled.catch((error: unknown) => this.abort(error));
-    this.#handlers.push(handled);
+    if (!this.keep) {
+      for (const member of group.members) this.#results[member] = undefined;
+      this.#prompts.delete(plan.groupId);
+    }
+    await this.options.onGroup?.(members, plan.groupId);
   }
 
   #countInfra(error: string): void {
@@ -225,12 +269,14 @@ class Run<P extends Problem> {
   }
 }
 
-/** One prompt a group. @throws UserError for one that is too long. */
-function promptsByGroup(plans: readonly RolloutPlan[], settings: RolloutSettings): Map<string, readonly number[]> {
+/** One prompt a group; where they are not kept, only measured. @throws UserError for one that is too long. */
+function promptsByGroup(plans: readonly RolloutPlan[], settings: RolloutSettings, keep: boolean): Map<string, readonly number[]> {
   const prompts = new Map<string, readonly number[]>();
   const most = promptLimit(settings);
+  let last: string | undefined;
   for (const { groupId, problem } of plans) {
-    if (prompts.has(groupId)) continue;
+    if (groupId === last || prompts.has(groupId)) continue;
+    last = groupId;
     const prompt = promptOf(problem, settings);
     if (prompt.length > most) {
       throw new UserError(
@@ -238,7 +284,7 @@ function promptsByGroup(plans: readonly RolloutPlan[], settings: RolloutSettings
         'Raise limits.promptTokens as far as the model allows, or leave the problem out.',
       );
     }
-    prompts.set(groupId, prompt);
+    if (keep) prompts.set(groupId, prompt);
   }
   return prompts;
 }

@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly recipe: Recipe;
   /** The run's folder: checkpoints and the engine's log live there. */
   readonly folder: string;
+  /** Where checkpoints are, if not in that folder: those of another run. */
+  readonly checkpoints?: string | undefined;
   /** Tools of the user's own, beside or in place of those that the recipe names. */
   readonly tools?: readonly AnyTool[];
   readonly log: (line: string) => void;
@@ -89,7 +91,7 @@ export class Session {
   }
 
   get checkpointFolder(): string {
-    return join(this.#options.folder, 'checkpoints');
+    return this.#options.checkpoints ?? join(this.#options.folder, 'checkpoints');
   }
 
   /** Removes what the embedded engine saved under a path; an engine elsewhere keeps its own. */

@@ -20,8 +20,8 @@ export interface RunOptions<I> {
   readonly folder: string;
   /** Go on with the run that is there. */
   readonly resume?: boolean;
-  /** Where the engine keeps checkpoints and its log, if not there. */
-  readonly sessionFolder?: string;
+  /** Where checkpoints are, if not there: those of another run. */
+  readonly checkpoints?: string | undefined;
   readonly tools?: readonly AnyTool[];
   /** Beside the machine, for a new run's record. */
   readonly extra?: Readonly<Record<string, unknown>>;
@@ -52,7 +52,8 @@ export async function withRun<I, T>(options: RunOptions<I>, work: (run: OpenRun<
   setMaxListeners(0, signal);
   const session = await Session.open({
     recipe,
-    folder: options.sessionFolder ?? folder,
+    folder,
+    checkpoints: options.checkpoints,
     ...(tools && { tools }),
     log,
     warn: (line) => log(line, 'warning'),

@@ -1,0 +1,72 @@
+/** A model behind an OpenAI-compatible endpoint as one who answers: no engine and no weights of ours; its tools run here. */
+import { systemText } from '../chat/prompts.js';
+import { describeAbilities, type OpenAiEndpoint, openEndpoint } from '../engine/openaiEndpoint.js';
+import type { Recipe } from '../recipe/schema.js';
+import { endpointAgent, type RolloutAgent } from '../rollout/endpointAgent.js';
+import type { OpenedRunner } from '../sandbox/open.js';
+import type { AnyTool, Toolbox } from '../tools/callTool.js';
+import { openTools } from './tools.js';
+import type { Log } from './withRun.js';
+
+export interface EndpointPolicyOptions {
+  /** `openai:URL#MODEL`. */
+  readonly model: string;
+  readonly recipe: Recipe;
+  readonly tools?: readonly AnyTool[] | undefined;
+  readonly endpoint?: EndpointSettings | undefined;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface EndpointSettings {
+  /** Variable of the environment that holds the key. Default OPENAI_API_KEY. */
+  readonly keyName?: string;
+  /** Requests at once. Default 32. */
+  readonly concurrency?: number;
+}
+
+export interface EndpointPolicy {
+  /** With the model that was chosen, where the address named none. */
+  readonly name: string;
+  readonly endpoint: OpenAiEndpoint;
+  /** For a person. */
+  readonly abilities: string;
+  readonly agent: RolloutAgent;
+  /** System message; empty: none. */
+  readonly system: string;
+  readonly toolbox: Toolbox;
+  readonly runner: OpenedRunner | undefined;
+  readonly concurrency: number;
+  close(): Promise<void>;
+}
+
+/** @throws UserError when the endpoint cannot be used as it is named; what was opened is closed again */
+export async function openEndpointPolicy(options: EndpointPolicyOptions): Promise<EndpointPolicy> {
+  const { recipe, log, signal } = options;
+  const warn = (line: string): void => log(line, 'warning');
+  const { toolbox, runner } = await openTools({ recipe, tools: options.tools ?? [], log, warn });
+  try {
+    const { keyName, concurrency = 32 } = options.endpoint ?? {};
+    const endpoint = await openEndpoint(options.model, { tools: toolbox.descriptions, keyName, concurrency, signal });
+    const { client, model } = endpoint;
+    const abilities = describeAbilities(endpoint.abilities);
+    log(`${model} at ${client.url}: ${abilities}`);
+    if (!endpoint.abilities.toolCalls && toolbox.tools.length > 0)
+      warn('The endpoint takes no tools: they are described in the system message, and calls are read from the text.');
+    const system = systemText(recipe.prompt.mode, recipe.prompt.system);
+    return {
+      name: `openai:${client.url}#${model}`,
+      endpoint,
+      abilities,
+      agent: endpointAgent({ endpoint, tools: toolbox, limits: recipe.limits, system, onWarning: warn }),
+      system,
+      toolbox,
+      runner,
+      concurrency,
+      close: async () => void (await Promise.allSettled([client.close(), runner?.close()])),
+    };
+  } catch (error) {
+    await runner?.close();
+    throw error;
+  }
+}
