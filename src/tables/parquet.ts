@@ -5,7 +5,7 @@ import { getTreePath } from 'hyparquet/src/schema.js';
 import { UserError } from '../userError.js';
 import { checkChunk, checkFooter, checkGroup, chunkRange, ParquetRefused } from './parquetGuard.js';
 import { plainValue } from './plainValue.js';
-import { inBatches, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
+import { inBatches, type ParquetFacts, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
 import { unreadable } from './text.js';
 import { unpackers } from './unpack.js';
 
@@ -22,7 +22,8 @@ export async function openParquet(file: string, name: string, limits: TableLimit
     return { metadata, tree };
   });
   const columns = tree.children.map(({ element }) => element.name);
-  const facts = { name, format: 'parquet', columns, rowCount: Number(metadata.num_rows) } as const;
+  const parquet: ParquetFacts = { elements: metadata.schema, notes: metadata.key_value_metadata ?? [] };
+  const facts = { name, format: 'parquet', columns, rowCount: Number(metadata.num_rows), parquet } as const;
   return {
     ...facts,
     async *batches(options: RowsOptions = {}) {

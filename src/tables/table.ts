@@ -2,6 +2,7 @@
  * What a file of rows looks like to every room that reads one: named columns, and rows in batches, each knowing where it stands. Does not
  * read files (`openTable.ts`) and does not know what the rows mean.
  */
+import type { KeyValue, SchemaElement } from 'hyparquet';
 import { UserError } from '../userError.js';
 
 export type TableFormat = 'parquet' | 'jsonl' | 'json' | 'csv';
@@ -13,6 +14,13 @@ export interface TableRow {
   readonly where: string;
   /** Plain values: no BigInt, no Date, no typed arrays of numbers. */
   readonly values: Readonly<Record<string, unknown>>;
+}
+
+export interface ParquetFacts {
+  /** The tree of columns, depth first. */
+  readonly elements: readonly SchemaElement[];
+  /** What its writer noted for other programs. */
+  readonly notes: readonly KeyValue[];
 }
 
 export interface RowsOptions {
@@ -33,6 +41,8 @@ export interface Table {
   readonly columns: readonly string[];
   /** Where the format says it without reading everything. */
   readonly rowCount?: number;
+  /** How a Parquet file declares its columns, for a table that is written like it. */
+  readonly parquet?: ParquetFacts;
   /** @throws UserError for a column that is not there, and for damage or excess when it is reached */
   batches(options?: RowsOptions): AsyncGenerator<readonly TableRow[], void, void>;
 }
