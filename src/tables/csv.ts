@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { UserError } from '../userError.js';
-import { inBatches, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
+import { inBatches, type RowsOptions, refuseRow, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
 import { textChunks } from './text.js';
 
 /** @throws UserError when it has no header line, or two columns of one name */
@@ -18,19 +18,18 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
   const twice = columns.find((column, i) => columns.indexOf(column) !== i);
   if (twice !== undefined) throw new UserError(`${name} has two columns named ${JSON.stringify(twice)}`, 'Each column needs its own name.');
 
-  async function* rows(): AsyncGenerator<TableRow, void, void> {
+  async function* rows(options: RowsOptions): AsyncGenerator<TableRow, void, void> {
     let number = 0;
     for await (const record of records()) {
       if (columns.length > 1 && record.length === 1 && record[0]!.trim() === '') continue;
       if (number > 0) {
         const where = `${name}: row ${number}`;
-        if (record.length !== columns.length) {
-          throw new UserError(
-            `${where}: ${record.length} fields where the header names ${columns.length} columns`,
-            'A field with commas, quotes or line breaks must stand in double quotes.',
-          );
+        if (record.length === columns.length) {
+          yield { number, where, values: Object.fromEntries(columns.map((column, i) => [column, record[i]])) };
+        } else {
+          const error = `${record.length} fields where the header names ${columns.length} columns`;
+          refuseRow({ where, error }, options, 'A field with commas, quotes or line breaks must stand in double quotes.');
         }
-        yield { number, where, values: Object.fromEntries(columns.map((column, i) => [column, record[i]])) };
       }
       number++;
     }
@@ -41,7 +40,7 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
     columns,
     async *batches(options: RowsOptions = {}) {
       requireColumns({ name, columns }, options.columns ?? []);
-      yield* inBatches(rows(), options);
+      yield* inBatches(rows(options), options);
     },
   };
 }

@@ -1,6 +1,15 @@
 /** Rows of JSON Lines and of JSON arrays. */
 import { UserError } from '../userError.js';
-import { inBatches, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
+import {
+  type BadRow,
+  inBatches,
+  type RowsOptions,
+  refuseRow,
+  requireColumns,
+  type Table,
+  type TableLimits,
+  type TableRow,
+} from './table.js';
 import { textLines, wholeText } from './text.js';
 
 const LINE_HINT = 'Each line must be one JSON object, for example {"question": "What is 6 * 7?", "answer": "42"}.';
@@ -8,15 +17,20 @@ const LINE_HINT = 'Each line must be one JSON object, for example {"question": "
 /** One line of JSON Lines; undefined where it is empty. @throws UserError naming file and line */
 export function parseJsonLine(text: string, number: number, name: string, hint = LINE_HINT): TableRow | undefined {
   if (text.trim() === '') return undefined;
+  const row = readLine(text, number, name);
+  if ('error' in row) throw new UserError(`${row.where}: ${row.error}`, hint);
+  return row;
+}
+
+function readLine(text: string, number: number, name: string): TableRow | BadRow {
   const where = `${name}:${number}`;
   let values: unknown;
   try {
     values = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, hint);
+    return { where, error: `not valid JSON: ${(error as Error).message}` };
   }
-  if (!isRecord(values)) throw new UserError(`${where}: not a JSON object`, hint);
-  return { number, where, values };
+  return isRecord(values) ? { number, where, values } : { where, error: 'not a JSON object' };
 }
 
 /** Rows of a text in memory. @throws UserError naming file and line */
@@ -27,14 +41,16 @@ export function parseJsonLines(text: string, name: string, hint?: string): Table
 
 /** Reads line by line: a file may be larger than memory. */
 export async function openJsonLines(file: string, name: string, limits: TableLimits): Promise<Table> {
-  async function* rows(): AsyncGenerator<TableRow, void, void> {
+  async function* rows(options: RowsOptions): AsyncGenerator<TableRow, void, void> {
     for await (const { text, number } of textLines(file, name, limits)) {
-      const row = parseJsonLine(text, number, name);
-      if (row !== undefined) yield row;
+      if (text.trim() === '') continue;
+      const row = readLine(text, number, name);
+      if ('error' in row) refuseRow(row, options, LINE_HINT);
+      else yield row;
     }
   }
   let columns: string[] = [];
-  for await (const row of rows()) {
+  for await (const row of rows({ onBad: () => undefined })) {
     columns = Object.keys(row.values);
     break;
   }
@@ -51,20 +67,24 @@ export async function openJsonArray(file: string, name: string, limits: TableLim
     throw new UserError(`${name}: not valid JSON: ${(error as Error).message}`, 'It must be an array of objects, or JSON Lines.');
   }
   if (!Array.isArray(values)) throw new UserError(`${name}: not a JSON array`, 'It must be an array of objects, or JSON Lines.');
-  const rows = values.map((row: unknown, i): TableRow => {
-    const where = `${name}: row ${i + 1}`;
-    if (!isRecord(row)) throw new UserError(`${where}: not a JSON object`);
-    return { number: i + 1, where, values: row };
-  });
-  return tableOf({ name, format: 'json', columns: Object.keys(rows[0]?.values ?? {}), rowCount: rows.length }, () => rows);
+  const items: readonly unknown[] = values;
+  function* rows(options: RowsOptions): Generator<TableRow, void, void> {
+    for (const [i, item] of items.entries()) {
+      const where = `${name}: row ${i + 1}`;
+      if (isRecord(item)) yield { number: i + 1, where, values: item };
+      else refuseRow({ where, error: 'not a JSON object' }, options);
+    }
+  }
+  const columns = Object.keys(items.find(isRecord) ?? {});
+  return tableOf({ name, format: 'json', columns, rowCount: items.length }, rows);
 }
 
-function tableOf(facts: Omit<Table, 'batches'>, rows: () => AsyncIterable<TableRow> | Iterable<TableRow>): Table {
+function tableOf(facts: Omit<Table, 'batches'>, rows: (options: RowsOptions) => AsyncIterable<TableRow> | Iterable<TableRow>): Table {
   return {
     ...facts,
     async *batches(options: RowsOptions = {}) {
       requireColumns(facts, options.columns ?? []);
-      yield* inBatches(rows(), options);
+      yield* inBatches(rows(options), options);
     },
   };
 }

@@ -45,6 +45,23 @@ describe('a table', () => {
     );
   });
 
+  it.each([
+    ['bad.jsonl', '{oops\n{"a": 1}\n[2]\n{"a": 3}\n', ['bad.jsonl:1: not valid JSON', 'bad.jsonl:3: not a JSON object']],
+    ['bad.json', '["x", {"a": 1}, null, {"a": 3}]', ['bad.json: row 1: not a JSON object', 'bad.json: row 3: not a JSON object']],
+    ['bad.csv', 'a\n1\n2,2\n3\n', ['bad.csv: row 2: 2 fields where the header names 1 columns']],
+  ])('tells of rows that cannot be read and goes on, where somebody listens: %s', async (name, content, told) => {
+    const table = await openTable(folder.write(name, content));
+    expect(table.columns).toEqual(['a']);
+    const bad: string[] = [];
+    const rows = await allRows(table, { onBad: ({ where, error }) => bad.push(`${where}: ${error}`) });
+    expect(rows.map(({ values }) => Number(values.a))).toEqual([1, 3]);
+    expect(bad).toHaveLength(told.length);
+    told.forEach((text, i) => {
+      expect(bad[i]).toContain(text);
+    });
+    await expect(allRows(table)).rejects.toThrow(told[0]!);
+  });
+
   it('gives batches, a limit of rows, and chosen columns', async () => {
     const many = Array.from({ length: 10 }, (_, i) => ({ i: String(i), other: 'x' }));
     for (const file of [

@@ -30,7 +30,16 @@ export interface RowsOptions {
   readonly limit?: number;
   /** Rows of one batch; the last may have fewer. Default 256. */
   readonly batchRows?: number;
+  /** Told of a row that cannot be read, which is then left out. Absent: the first one ends the reading. Damage of the file always does. */
+  readonly onBad?: (row: BadRow) => void;
   readonly signal?: AbortSignal;
+}
+
+export interface BadRow {
+  /** As of `TableRow`. */
+  readonly where: string;
+  /** What is wrong with it, in one sentence without the place. */
+  readonly error: string;
 }
 
 export interface Table {
@@ -77,6 +86,12 @@ export function requireColumns(table: Pick<Table, 'name' | 'columns'>, wanted: r
     `${table.name} has no column ${quoted}; it has: ${table.columns.length === 0 ? 'none' : listed(table.columns)}`,
     'Check that it is the file you mean.',
   );
+}
+
+/** A row that cannot be read: told where somebody listens, else thrown. */
+export function refuseRow({ where, error }: BadRow, { onBad }: Pick<RowsOptions, 'onBad'>, hint?: string): void {
+  if (onBad === undefined) throw new UserError(`${where}: ${error}`, hint);
+  onBad({ where, error });
 }
 
 const MOST_NAMES = 40;
