@@ -4,16 +4,10 @@
  */
 import type { Problem } from '../domain/problem.js';
 import { type OpenOptions, openTable } from '../tables/openTable.js';
-import type { Table, TableRow } from '../tables/table.js';
+import type { BadRow, Table, TableRow } from '../tables/table.js';
 import { UserError } from '../userError.js';
 import { findSchema, SCHEMAS } from './schemas/index.js';
 import type { Schema } from './schemas/schema.js';
-
-export interface BadRow {
-  /** For example `set.parquet: row 12`. */
-  readonly where: string;
-  readonly error: string;
-}
 
 export interface OpenProblemsOptions extends OpenOptions {
   /** A schema's name; absent: found from the columns and the first row. */
@@ -58,15 +52,19 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
     bad = 0;
     renamed = 0;
     const ids = new Map<string, number>();
-    for await (const batch of table.batches({ ...(limit !== undefined && { limit }), ...(signal && { signal }) })) {
+    const tell = (row: BadRow): void => {
+      bad++;
+      onBad?.(row);
+    };
+    const reading = { ...(limit !== undefined && { limit }), ...(signal && { signal }), ...(!strict && { onBad: tell }) };
+    for await (const batch of table.batches(reading)) {
       for (const row of batch) {
         let problem: Problem;
         try {
           problem = schema.read(row);
         } catch (error) {
           if (strict || !(error instanceof UserError)) throw error;
-          bad++;
-          onBad?.({ where: row.where, error: withoutPlace(error.message, row.where) });
+          tell({ where: row.where, error: withoutPlace(error.message, row.where) });
           continue;
         }
         const times = (ids.get(problem.id) ?? 0) + 1;
@@ -91,7 +89,7 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
 }
 
 async function schemaOf(table: Table): Promise<Schema> {
-  for await (const [first] of table.batches({ limit: 1 })) {
+  for await (const [first] of table.batches({ limit: 1, onBad: () => undefined })) {
     const found = SCHEMAS.find((schema) => schema.matches(table.columns, first?.values ?? {}));
     if (found !== undefined) return found;
   }
