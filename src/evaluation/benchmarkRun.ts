@@ -6,7 +6,7 @@ import { deriveSeed } from '../random.js';
 import type { Recipe } from '../recipe/schema.js';
 import { openCodeJudge } from '../reward/code/codeJudge.js';
 import type { Grader } from '../reward/grader.js';
-import { mathGrader } from '../reward/mathGrader.js';
+import { openProblemGrader } from '../reward/problemGrader.js';
 import type { CodeRunner } from '../sandbox/codeRunner.js';
 import type { Log } from '../session/withRun.js';
 import { type Answerer, type EvaluationResult, evaluatePolicy, type SamplingSetting } from './evaluate.js';
@@ -83,8 +83,9 @@ export async function measure<P extends Problem>(
     benchmark?.benchmark.kind === 'code' && options.grader === undefined
       ? await openCodeJudge({ sandbox: recipe.sandbox.kind, ...(runner && { runner }) })
       : undefined;
+  const byKind = openProblemGrader({ runner, sandbox: recipe.sandbox.kind });
   try {
-    const grader: Grader<P> = options.grader ?? benchmark?.grader({ judge, runner }) ?? mathGrader;
+    const grader: Grader<P> = options.grader ?? benchmark?.grader({ judge, runner }) ?? byKind.grader;
     const [result] = await evaluatePolicy<P>({
       ...answerer,
       problems,
@@ -102,5 +103,6 @@ export async function measure<P extends Problem>(
     return result!;
   } finally {
     await judge?.close();
+    await byKind.close();
   }
 }

@@ -11,7 +11,7 @@ import type { Verdict } from '../domain/verdict.js';
 import { deriveSeed } from '../random.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
-import { mathGrader } from '../reward/mathGrader.js';
+import { openProblemGrader } from '../reward/problemGrader.js';
 import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import { promptLimit, promptOf, type RolloutSettings } from '../rollout/episode.js';
 import { type RolloutPlan, streamRollouts } from '../rollout/scheduler.js';
@@ -112,6 +112,8 @@ export async function withPolicy<T, P extends Problem = Problem>(
   const source = modelSource(options.model);
   const recipe = await recipeFor(source, options);
   const opened = source.kind === 'endpoint' ? await atEndpoint(options, recipe) : await inSession(options, source, recipe);
+  const judged = openProblemGrader({ runner: opened.runner, sandbox: recipe.sandbox.kind });
+  const grader: Grader<P> = options.grader ?? judged.grader;
   try {
     const { how, concurrency, close: _, runner, ...parts } = opened;
     return await work({
@@ -119,9 +121,10 @@ export async function withPolicy<T, P extends Problem = Problem>(
       ...(runner && { runner }),
       recipe,
       settings: settingsOf(opened, recipe),
-      sample: (problems, sampling) => sample(opened, recipe, options, problems, sampling),
+      sample: (problems, sampling) => sample(opened, recipe, { ...options, grader }, problems, sampling),
     });
   } finally {
+    await judged.close();
     await opened.close();
   }
 }
@@ -190,13 +193,13 @@ function settingsOf({ tools, system }: Opened, { prompt, limits, sandbox, engine
 async function sample<P extends Problem>(
   opened: Opened,
   recipe: Recipe,
-  policy: PolicyOptions<P>,
+  policy: PolicyOptions<P> & { readonly grader: Grader<P> },
   problems: readonly P[],
   options: SampleOptions<P>,
 ): Promise<void> {
   const { temperature, topP, seed, concurrency = opened.concurrency, signal = policy.signal } = options;
   const plans = plansOf(problems, options);
-  const grader: Grader<P> = policy.grader ?? mathGrader;
+  const { grader } = policy;
   const verdicts = new Map<string, Verdict>();
   let done = 0;
   setMaxListeners(0, signal);

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
+import { openProblemGrader } from '../reward/problemGrader.js';
 import { runFolder, withRun } from '../session/withRun.js';
 import { UserError } from '../userError.js';
 import { checkRecipe } from './requirements.js';
@@ -53,8 +54,14 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
     async ({ session, writer, sink, input: data }) => {
       if (resume && acceptChanges) writer.updateInfo({ recipe }, 'resumed with a changed recipe');
       options.onFolder?.(folder);
-      const scoring = scoringOf(options, recipe);
-      await new TrainingRun({ recipe, session, writer, sink, data, scoring, grader: graderOf(options), options, signal, log }).toTheEnd();
+      const byKind = openProblemGrader({ runner: session.runner, sandbox: recipe.sandbox.kind });
+      try {
+        const scoring = scoringOf(options, recipe, byKind.grader);
+        const grader = graderOf(options, byKind.grader);
+        await new TrainingRun({ recipe, session, writer, sink, data, scoring, grader, options, signal, log }).toTheEnd();
+      } finally {
+        await byKind.close();
+      }
       const report = writeReport(folder);
       const checkpoint = writer.checkpoints().at(-1)?.path;
       return { folder, report, ...(checkpoint !== undefined && { checkpoint }) };

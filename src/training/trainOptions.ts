@@ -8,7 +8,6 @@ import { deriveSeed } from '../random.js';
 import { loadRecipe, recipeDiff, resolveRecipe } from '../recipe/load.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
-import { mathGrader } from '../reward/mathGrader.js';
 import { paperReward } from '../reward/paperReward.js';
 import { type RewardFunction, type Scoring, toReward } from '../reward/rewardFunction.js';
 import { openRun } from '../runs/reader.js';
@@ -34,7 +33,7 @@ export interface TrainOptions<P extends Problem = Problem> {
   readonly tools?: readonly AnyTool[];
   /** In place of the paper's reward. */
   readonly reward?: RewardFunction<P>;
-  /** In place of the grader of boxed answers. */
+  /** In place of the grader by the problem's kind: boxed answers, options' letters, programs judged by tests. */
   readonly grader?: Grader<P>;
   readonly onEvent?: EventSink;
   /** Lines for a person: set-up, deviations, warnings. */
@@ -76,17 +75,21 @@ export function refuseChanges(folder: string, recipe: Recipe, accept: boolean, l
   log(`going on with a changed recipe:\n${lines}`, 'warning');
 }
 
-/** Evaluations count a rollout as right where its grader says so; with a reward function alone, where the reward is above 0. */
-export function graderOf<P extends Problem>(options: Pick<TrainOptions<P>, 'grader' | 'reward'>): Grader<P> {
+/**
+ * Evaluations count a rollout as right where its grader says so; with a reward function alone, where the reward is above 0.
+ * @param byKind the grader where the options name none
+ */
+export function graderOf<P extends Problem>(options: Pick<TrainOptions<P>, 'grader' | 'reward'>, byKind: Grader<P>): Grader<P> {
   const { grader, reward } = options;
-  if (grader || !reward) return grader ?? mathGrader;
+  if (grader || !reward) return grader ?? byKind;
   return async (trajectory, context) => {
     const { total } = toReward(await reward(trajectory, context));
     return { kind: 'graded', correct: total > 0, score: Math.min(1, Math.max(0, total)), reason: total > 0 ? 'match' : 'mismatch' };
   };
 }
 
-export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Scoring<P> {
+/** @param byKind the grader where the options name none */
+export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: Recipe, byKind: Grader<P>): Scoring<P> {
   if (options.reward) return { reward: options.reward };
   const rules = recipe.rl?.reward;
   const reward = paperReward({
@@ -94,7 +97,7 @@ export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: R
     ...(rules?.overlong && { overlong: { maxTokens: rules.overlong.maxTokens, bufferTokens: rules.overlong.cacheTokens } }),
     reference: rules?.reference ?? false,
   });
-  return { grader: options.grader ?? mathGrader, reward };
+  return { grader: options.grader ?? byKind, reward };
 }
 
 /** The problems of a run, before anything is started: a bad file is told at once. */
