@@ -131,12 +131,12 @@ const missing = await missingForEndToEnd('nano');
 describe.skipIf(missing !== undefined)(`a policy of the embedded engine${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
   it('measures prompts, samples what fits and repeats itself in lockstep', { timeout: 120_000 }, async () => {
     const model = makeTinyModel(join(folder.path, 'tiny'));
-    const set = ['engine.deterministic=true', 'engine.threads=1', 'limits.turnTokens=12', 'limits.responseTokens=30'];
+    const set = ['engine.deterministic=true', 'engine.threads=1', 'limits.turnTokens=12', 'limits.responseTokens=60'];
     const options = { model, recipe: 'nano', set, folder: join(folder.path, 'policy'), log: () => undefined };
     const texts: string[][] = [];
     await withPolicy({ ...options, signal: new AbortController().signal }, async (policy) => {
       expect(policy.fingerprint).toMatch(/^[0-9a-f]{64}$/);
-      expect(policy.promptTokens(PROBLEMS[0]!)).toBeGreaterThan(10);
+      expect(policy.promptTokens(PROBLEMS[0]!)).toBeGreaterThan(5);
       expect(policy.settings).toMatchObject({ limits: { turnTokens: 12 } });
       const long = { id: 'long', question: 'x '.repeat(20_000), answer: '1' };
       await expect(policy.sample([long], { ...SAMPLING, samples: 1 })).rejects.toThrow(/The prompt of problem "long" has \d+ tokens/);
