@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { completion, openAiTestServer } from '../engine/testSupport.js';
 import { run } from '../setup/command.js';
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
@@ -41,11 +42,54 @@ describe('toolwise grade', () => {
     expect(JSON.parse(stdout)).toEqual({ id: 'a', correct: false, score: -1, reason: 'mismatch', extracted: '0.5' });
   });
 
-  it('ends with 2 for a bad line, before it grades anything', async () => {
-    const path = file('bad.jsonl', right, '{"id": "b", "kind": "math"}');
+  it('gives a bad line its error, grades the others, names it and ends with 2', async () => {
+    const path = file('bad.jsonl', right, '{"id": "b", "kind": "choice"}', { ...right, id: 'c' });
     const { status, stdout, output } = await grade(path);
+    expect(status).toBe(2);
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toMatchObject([{ correct: true }, { id: 'b', error: expect.stringContaining(`${path}:2: `) }, { id: 'c', correct: true }]);
+    expect(output).toContain('1 of 3 rows cannot be used. A row: {"id": "1", "kind": "choice"');
+    expect(output).toContain(`1 row cannot be used and is neither right nor wrong:\n  ${path}:2: `);
+  });
+
+  it('stops at a bad line before it grades anything, where it is asked to', async () => {
+    const path = file('strict.jsonl', right, '{"id": "b", "kind": "math"}');
+    const { status, stdout, output } = await grade(path, '--strict');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(output).toContain(`error: ${path}:2: `);
+  });
+
+  it('tells at once that no judge answers, and ends with 2', async () => {
+    const { status, stdout, output } = await grade(file('asked.jsonl', right), '--judge', 'openai:http://127.0.0.1:1/v1#m');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(output).toContain('nobody answers as the judge: cannot reach http://127.0.0.1:1/v1');
+  });
+
+  it('ends with 1 where every row is lost to a judge that fails', async () => {
+    const server = await openAiTestServer((_, count) =>
+      count === 1 ? completion({ role: 'assistant', content: '' }) : completion({ role: 'assistant', content: 'It is right, I think.' }),
+    );
+    try {
+      const { status, stdout, output } = await grade(file('opinions.jsonl', right), '--judge', `openai:${server.url}#m`);
+      expect(JSON.parse(stdout)).toEqual({ id: 'a', infra: expect.stringContaining('its reply is no JSON') });
+      expect(output).toContain('the row has no verdict, because what should grade failed; first: judge: its reply is no JSON');
+      expect(status).toBe(1);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('ends with 2 for tests that never call the program', async () => {
+    const tests = { entry_point: 'f', test_code: 'assert 1 == 1' };
+    const path = file('tests.jsonl', { id: 'a', kind: 'code', tests, response: '```python\ndef f(x): return x\n```' });
+    const { status, stdout, output } = await grade(path, '--sandbox', 'none');
+    expect(JSON.parse(stdout)).toEqual({ id: 'a', error: `${path}:1: the tests cannot be used: the tests never call the entry point` });
+    expect(output).toContain('1 row cannot be used');
+    expect(status).toBe(2);
   });
 
   it('refuses a right answer that cannot be used, grades the others, and ends with 2', async () => {

@@ -6,7 +6,9 @@ import type { RowGrader } from '../grading/rowGrader.js';
 import type { SandboxOnDemand } from '../grading/sandboxOnDemand.js';
 import type { SandboxKind } from '../sandbox/open.js';
 import { UserError } from '../userError.js';
+import type { Heartbeat } from './heartbeat.js';
 import { Interrupted, interruptible } from './interrupt.js';
+import type { Narrator } from './narrator.js';
 
 interface Options {
   readonly run?: string;
@@ -17,6 +19,7 @@ interface Options {
   readonly apiKeyEnv: string;
   readonly phrase?: boolean;
   readonly stopEarly?: boolean;
+  readonly strict?: boolean;
   readonly parallel: string;
   readonly timeout: string;
   readonly memory: string;
@@ -31,11 +34,15 @@ export function register(program: Command): void {
     .option('--run <folder>', 'grade the rollouts of a run again, without inference, and say what changed')
     .option('--changed', 'with --run: print only those whose verdict changed')
     .option('--grader <name>', '"default", or "reference" for the released graders', 'default')
-    .option('--judge <url>', 'an OpenAI-compatible endpoint that judges mathematics and choice, for example https://host/v1')
-    .option('--judge-model <name>', "the judge's model")
+    .option(
+      '--judge <openai:URL#MODEL>',
+      'a model that judges mathematics and choice, for example openai:http://127.0.0.1:8000/v1#my-model',
+    )
+    .option('--judge-model <name>', "the judge's model, where the address does not name it")
     .option('--api-key-env <name>', "the variable that holds the judge's key", 'OPENAI_API_KEY')
     .option('--phrase', 'also take what follows "the final answer is" where there is no box')
     .option('--stop-early', 'stop the tests of a program at the first that fails')
+    .option('--strict', 'stop at the first row that cannot be used, before anything is graded')
     .option('--parallel <number>', 'rows in work at once', '16')
     .option('--timeout <seconds>', 'limit of one test of a program', '10')
     .option('--memory <MB>', 'limit of one test of a program', '1024')
@@ -59,41 +66,13 @@ async function run(file: string | undefined, options: Options): Promise<void> {
     memoryMb: whole('--memory', options.memory),
     onNote: (note) => narrator.line(`sandbox: ${note}`),
   });
-  const { grader, close } = await graderOf(options, sandbox);
+  const { grader, probe, close } = await graderOf(options, sandbox);
+  const { Heartbeat } = await import('./heartbeat.js');
+  const heartbeat = new Heartbeat(narrator, 'graded');
   try {
-    await interruptible(async (signal) => {
-      const common = { grader, parallel, signal, onProgress: (done: number, all: number) => narrator.progress('graded', done, all) };
-      if (options.run !== undefined) {
-        const { openRun } = await import('../runs/reader.js');
-        const { ChangeTally, regradeRun } = await import('../grading/regradeRun.js');
-        const stored = openRun(options.run);
-        const tally = new ChangeTally();
-        try {
-          for await (const one of regradeRun(stored, common)) {
-            tally.add(one);
-            if (!options.changed || one.change !== 'same') await print(one.line);
-          }
-        } finally {
-          stored.close();
-        }
-        narrator.line(tally.text());
-        if (tally.tally.refused > 0) process.exitCode = 2;
-        return;
-      }
-      const { gradeFile } = await import('../grading/gradeFile.js');
-      const { Tally } = await import('../grading/graded.js');
-      const tally = new Tally();
-      // A machine without a sandbox is told before anything is graded, where the rows need one.
-      const onChecked = async ({ code }: { readonly code: number }): Promise<void> => void (code > 0 && (await sandbox.open()));
-      let sample: string | undefined;
-      for await (const { row, line } of gradeFile(file!, tally, { ...common, onChecked })) {
-        sample ??= row.given.text;
-        await print(line);
-      }
-      narrator.line(tally.text());
-      if (tally.unanswered > 0 && tally.unanswered === tally.right + tally.wrong)
-        narrator.log(`no row has an answer that could be read; the first ends: ${JSON.stringify((sample ?? '').slice(-160))}`, 'warning');
-      if (tally.refused > 0) process.exitCode = 2;
+    await interruptible((signal) => {
+      const work: Work = { options, grader, probe, sandbox, narrator, heartbeat, parallel, signal };
+      return options.run === undefined ? gradeRows(file!, work) : gradeRun(options.run, work);
     });
   } catch (error) {
     narrator.end();
@@ -101,28 +80,95 @@ async function run(file: string | undefined, options: Options): Promise<void> {
     console.error(error.message);
     process.exitCode = 130;
   } finally {
+    heartbeat.end();
     narrator.end();
     await close();
   }
 }
 
-async function graderOf(options: Options, sandbox: SandboxOnDemand): Promise<{ grader: RowGrader; close: () => Promise<void> }> {
+interface Work extends Graders {
+  readonly options: Options;
+  readonly sandbox: SandboxOnDemand;
+  readonly narrator: Narrator;
+  readonly heartbeat: Heartbeat;
+  readonly parallel: number;
+  readonly signal: AbortSignal;
+}
+
+async function gradeRows(file: string, { options, grader, probe, sandbox, narrator, heartbeat, parallel, signal }: Work): Promise<void> {
+  const { gradeFile } = await import('../grading/gradeFile.js');
+  const { Tally } = await import('../grading/graded.js');
+  const tally = new Tally();
+  let sample: string | undefined;
+  const rows = gradeFile(file, tally, {
+    grader,
+    parallel,
+    signal,
+    strict: options.strict ?? false,
+    onProgress: heartbeat.update,
+    // What is missing is told before anything is graded, where the rows need it.
+    onChecked: async ({ all, code, bad, firstBad }) => {
+      if (firstBad?.hint !== undefined) narrator.line(`${bad} of ${all} rows cannot be used. ${firstBad.hint}`);
+      if (code > 0) await sandbox.open();
+      if (all > code + bad) await probe(signal);
+      heartbeat.update(0, all);
+    },
+  });
+  for await (const { row, line } of rows) {
+    if (row.kind !== 'bad') sample ??= row.given.text;
+    await print(line);
+  }
+  narrator.line(tally.text());
+  for (const warning of tally.warnings()) narrator.log(warning, 'warning');
+  if (tally.unanswered > 0 && tally.unanswered === tally.right + tally.wrong)
+    narrator.log(`no row has an answer that could be read; the first ends: ${JSON.stringify((sample ?? '').slice(-160))}`, 'warning');
+  process.exitCode = tally.exitCode();
+}
+
+async function gradeRun(folder: string, { options, grader, probe, narrator, heartbeat, parallel, signal }: Work): Promise<void> {
+  const { openRun } = await import('../runs/reader.js');
+  const { ChangeTally, regradeRun } = await import('../grading/regradeRun.js');
+  const stored = openRun(folder);
+  const tally = new ChangeTally();
+  try {
+    await probe(signal);
+    for await (const one of regradeRun(stored, { grader, parallel, signal, onProgress: heartbeat.update })) {
+      tally.add(one);
+      if (!options.changed || one.change !== 'same') await print(one.line);
+    }
+  } finally {
+    stored.close();
+  }
+  narrator.line(tally.text());
+  for (const warning of tally.tally.warnings()) narrator.log(warning, 'warning');
+  process.exitCode = tally.tally.exitCode();
+}
+
+interface Graders {
+  readonly grader: RowGrader;
+  /** Whether what grades is there. @throws UserError */
+  probe(signal: AbortSignal): Promise<void>;
+}
+
+async function graderOf(options: Options, sandbox: SandboxOnDemand): Promise<Graders & { close: () => Promise<void> }> {
+  const alone = { probe: async () => undefined, close: () => sandbox.close() };
   if (options.grader !== 'default' && options.grader !== 'reference')
     throw new UserError(`--grader ${JSON.stringify(options.grader)}: expected "default" or "reference"`);
   if (options.grader === 'reference') {
     if (options.judge !== undefined) throw new UserError('--judge and --grader reference exclude each other');
     const { referenceRowGrader } = await import('../grading/referenceRowGrader.js');
-    return { grader: referenceRowGrader(sandbox), close: () => sandbox.close() };
+    return { grader: referenceRowGrader(sandbox), ...alone };
   }
   const { rowGrader } = await import('../grading/rowGrader.js');
   const own = rowGrader({ sandbox, phrase: options.phrase ?? false, stopEarly: options.stopEarly ?? false });
-  if (options.judge === undefined) return { grader: own, close: () => sandbox.close() };
+  if (options.judge === undefined) return { grader: own, ...alone };
   const { isEndpoint, parseEndpoint } = await import('../engine/openaiEndpoint.js');
   const { openJudge } = await import('../grading/judgeChat.js');
   const { judgeRowGrader } = await import('../grading/judgeRowGrader.js');
   const named = isEndpoint(options.judge) ? parseEndpoint(options.judge) : { url: options.judge, model: undefined };
   const model = options.judgeModel ?? named.model;
-  if (model === undefined) throw new UserError('--judge needs the name of a model', 'Add --judge-model NAME.');
+  if (model === undefined)
+    throw new UserError('--judge needs the name of a model', `Name it behind the address: --judge openai:${named.url}#MODEL`);
   const key = process.env[options.apiKeyEnv];
   const chat = openJudge({
     url: named.url,
@@ -132,6 +178,7 @@ async function graderOf(options: Options, sandbox: SandboxOnDemand): Promise<{ g
   });
   return {
     grader: judgeRowGrader(chat, own),
+    probe: (signal) => chat.probe(signal),
     close: async () => {
       await chat.close();
       await sandbox.close();

@@ -38,6 +38,8 @@ describe('rows', () => {
     ['{"id":"1","kind":"math","gold":"1","response":7}', '"response" is 7'],
     ['{"id":"1","kind":"choice","gold":"A","options":"x","answer":"1"}', '"options" is "x"'],
     ['{"id":"1","kind":"code","response":"1"}', 'has no "tests"'],
+    ['{"id":"1","kind":"code","tests":[]}', 'neither "response" nor "answer"'],
+    [`{"id":"1","kind":"code","tests":${'['.repeat(3000)}${']'.repeat(3000)},"response":""}`, 'nested too deeply'],
   ])('refuses %s, naming file and line', (text, message) => {
     let error: unknown;
     try {
@@ -48,6 +50,25 @@ describe('rows', () => {
     expect(error).toBeInstanceOf(UserError);
     expect((error as UserError).message).toMatch(/^rows\.jsonl:7: /);
     expect((error as UserError).message).toContain(message);
+  });
+
+  it.each([
+    ['math', '"gold": "42"'],
+    ['choice', '"options"'],
+    ['code', '"tests": {"inputs"'],
+    ['essay', '"kind": "math"'],
+  ])('are shown as a row of their own kind should be: %s', (kind, shown) => {
+    let error: unknown;
+    try {
+      parseGradingRow(JSON.stringify({ id: 1, kind, response: 'x' }), 'rows.jsonl:7');
+    } catch (caught) {
+      error = caught;
+    }
+    const { hint } = error as UserError;
+    expect(hint).toContain(shown);
+    // What is shown is a row itself.
+    const example = /\{.*\}/.exec(hint!.split('\n')[0]!)![0].replaceAll('\\\\\\\\', '\\\\');
+    expect(parseGradingRow(example, 'x')).toMatchObject({ id: '1', kind: kind === 'essay' ? 'math' : kind });
   });
 
   it('take numbers for texts, and an answer of null for none', () => {
@@ -105,6 +126,8 @@ describe('the graders of rows', () => {
       math({ gold: ' ', answer: ' ' }),
       row({ kind: 'choice', gold: 'E', options: ['a', 'b'], answer: 'E' }),
       row({ kind: 'code', tests: { inputs: [] }, response: '```python\n```' }),
+      row({ kind: 'code', tests: { entry_point: 'f', test_code: 'assert 1 == 1' }, response: '```python\ndef f(x): return x\n```' }),
+      row({ kind: 'code', tests: { entry_point: 'f', test_code: 'assert same(f(1), 1)' }, answer: 'def f(x): return x' }),
     ]) {
       const line = await graded(grader, one);
       expect(Object.keys(line)).toEqual(['id', 'error']);
@@ -167,6 +190,60 @@ describe('the reference grader of rows', () => {
 });
 
 describe('the judge', () => {
+  const probed = async (url: string, more: object = {}) => {
+    const chat = openJudge({ url, model: 'm', ...more });
+    try {
+      return await chat.probe(never).then(
+        () => 'there',
+        (error: unknown) => error,
+      );
+    } finally {
+      await chat.close();
+    }
+  };
+
+  it('is asked for one token before anything else, and is there or not', async () => {
+    const answers: { status?: number; body: unknown }[] = [
+      { body: completion({ role: 'assistant', content: '' }).body },
+      { status: 503, body: 'loading' },
+      { status: 404, body: 'no such path' },
+      { status: 401, body: 'who are you, sk-secret-1?' },
+      { body: '<html>' },
+    ];
+    const server = await openAiTestServer((_, count) => answers[count - 1]!);
+    try {
+      expect(await probed(server.url)).toBe('there');
+      expect(server.asked[0]!.body).toMatchObject({ model: 'm', max_tokens: 1 });
+      expect(await probed(server.url)).toBe('there');
+      for (const [message, hint] of [
+        ['HTTP 404', '/v1'],
+        ['HTTP 401', '--api-key-env'],
+        ['no chat completion', '/v1'],
+      ] as const) {
+        const error = await probed(server.url, { key: 'sk-secret-1' });
+        expect(error).toBeInstanceOf(UserError);
+        expect((error as UserError).message).toContain(message);
+        expect((error as UserError).message).not.toContain('sk-secret-1');
+        expect((error as UserError).hint).toContain(hint);
+      }
+      expect(server.asked.length).toBe(5);
+    } finally {
+      await server.close();
+    }
+    const gone = await probed(server.url);
+    expect(gone).toBeInstanceOf(UserError);
+    expect((gone as UserError).message).toContain(`nobody answers as the judge: cannot reach ${server.url}`);
+  });
+
+  it('that accepts and never answers is told apart from a slow one', async () => {
+    const server = await openAiTestServer(() => new Promise(() => undefined));
+    try {
+      expect(String(await probed(server.url, { probeSeconds: 0.2 }))).toContain('did not answer within 0.2 s');
+    } finally {
+      await server.close();
+    }
+  });
+
   const judged = async (replies: (object | string)[], one: GradingRow, key?: string) => {
     const server = await openAiTestServer((_, count) => {
       const reply = replies[count - 1]!;
@@ -238,17 +315,59 @@ describe('a file of rows', () => {
     return { tally, lines };
   };
 
-  it('is checked as a whole before anything is graded', async () => {
-    let graded = 0;
+  const never7: RowGrader = async () => {
+    throw new Error('not reached');
+  };
+
+  it('goes on behind a bad row, which has its error and counts as refused', async () => {
+    const path = await file(line(1, '7'), '', '{"id": 2}', line(3, '8'), '{"id": "4", "kind": "code", "response": "x"}', '{"id":');
+    const { tally, lines } = await all(path, rowGrader({ sandbox }));
+    expect(lines).toMatchObject([
+      { id: 1, correct: true },
+      { id: 2, error: expect.stringMatching(`^${path}:3: `) },
+      { id: 3, correct: false },
+      { id: '4', error: `${path}:5: a row of code has no "tests"` },
+      { id: null, error: expect.stringMatching(`^${path}:6: not valid JSON`) },
+    ]);
+    expect(tally.text()).toBe('5 rows: 1 right of 2 graded (50.0%), 3 refused (60.0%)');
+    expect(tally.exitCode()).toBe(2);
+    expect(tally.warnings()).toEqual([
+      expect.stringMatching(/^3 rows cannot be used and are neither right nor wrong:(\n.*:[356]: .*){3}$/),
+    ]);
+  });
+
+  it('is checked as a whole before anything is graded where it must be without fault', async () => {
     const path = await file(line(1, '7'), '', '{"id": 2}');
-    const grader: RowGrader = async () => {
-      graded++;
-      throw new Error('not reached');
+    const strict = async () => {
+      for await (const _ of gradeFile(path, new Tally(), { grader: never7, parallel: 4, signal: never, strict: true }));
     };
-    await expect(all(path, grader)).rejects.toThrow(`${path}:3: `);
-    expect(graded).toBe(0);
+    await expect(strict()).rejects.toThrow(`${path}:3: `);
+    expect(await checkFile(path)).toMatchObject({ all: 2, code: 0, bad: 1 });
     await expect(checkFile(await file(''))).rejects.toThrow('has no rows');
     await expect(checkFile(join(folder, 'none.jsonl'))).rejects.toThrow('there is no such file');
+  });
+
+  it('is refused as a whole where it is another kind of file', async () => {
+    const path = await file('<html>', '<p>7</p>', '{"text": "7"}');
+    await expect(all(path, never7)).rejects.toThrow(`${path} holds no row with an "id"; the first: ${path}:1: not valid JSON`);
+  });
+
+  it('says when nothing or not all could be graded, and why', async () => {
+    const path = await file(line(1, '7'), line(2, '7'));
+    const failing = (ids: number[]): RowGrader => {
+      const own = rowGrader({ sandbox });
+      return async (one, signal) =>
+        ids.includes(Number(one.id)) ? { kind: 'verdict', verdict: { kind: 'infra', error: 'down' } } : own(one, signal);
+    };
+    const none = (await all(path, failing([1, 2]))).tally;
+    expect(none.exitCode()).toBe(1);
+    expect(none.warnings()).toEqual(['no row has a verdict, because what should grade failed; first: down']);
+    const half = (await all(path, failing([2]))).tally;
+    expect(half.exitCode()).toBe(0);
+    expect(half.warnings()).toEqual(['1 of 2 rows have no verdict, because what should grade failed; first: down']);
+    const whole = (await all(path, failing([]))).tally;
+    expect(whole.exitCode()).toBe(0);
+    expect(whole.warnings()).toEqual([]);
   });
 
   it('gives verdicts in the order of the rows, and one sentence about all', async () => {

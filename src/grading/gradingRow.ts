@@ -1,6 +1,6 @@
 /**
- * A row to be graded, as a line of JSON gives it. Does not grade, and does not judge whether a right answer can be used: that belongs to the
- * row's grader.
+ * A row to be graded, as a line of JSON gives it, or what is wrong with the line. Does not grade, and does not judge whether a right answer can
+ * be used: that belongs to the row's grader.
  *
  *   {"id": "a", "kind": "math", "gold": "1/2", "response": "… \\boxed{0.5}"}
  *   {"id": "b", "kind": "choice", "gold": "B", "options": ["3 m", "4 m"], "answer": "B"}
@@ -48,17 +48,51 @@ export interface CodeRow extends RowFacts {
 export const KINDS = ['math', 'choice', 'code'] as const;
 
 const LIMITS = { unpackedBytes: 64 * 2 ** 30, textBytes: 256 * 2 ** 20 };
-const EXAMPLE = 'A row: {"id": "1", "kind": "math", "gold": "42", "response": "… \\\\boxed{42}"}';
+const EXAMPLES: Readonly<Record<(typeof KINDS)[number], string>> = {
+  math: 'A row: {"id": "1", "kind": "math", "gold": "42", "response": "… \\\\boxed{42}"}',
+  choice: 'A row: {"id": "1", "kind": "choice", "gold": "B", "options": ["3 m", "4 m"], "response": "… \\\\boxed{B}"}',
+  code: 'A row: {"id": "1", "kind": "code", "tests": {"inputs": ["1 2\\n"], "outputs": ["3\\n"]}, "response": "print(sum(map(int, input().split())))"}',
+};
+const ANY_EXAMPLE = `${EXAMPLES.math}\nor of kind "choice" with "options", or of kind "code" with "tests".`;
 
-/** The rows of a file, one at a time. @throws UserError naming file and line */
-export async function* gradingRows(file: string): AsyncGenerator<GradingRow, void, void> {
+/** A line that is no row. */
+export interface BadRow {
+  readonly kind: 'bad';
+  /** Where the line has one. */
+  readonly id: string | number | null;
+  /** Begins with file and line. */
+  readonly error: string;
+  /** A row as it should be. */
+  readonly hint?: string;
+}
+
+/** The rows of a file, one at a time, bad ones among them. @throws UserError where the file cannot be read or holds no row */
+export async function* gradingRows(file: string): AsyncGenerator<GradingRow | BadRow, void, void> {
   let rows = 0;
   for await (const { text, number } of textLines(file, file, LIMITS)) {
     if (text.trim() === '') continue;
     rows++;
-    yield parseGradingRow(text, `${file}:${number}`);
+    yield rowOrFault(text, `${file}:${number}`);
   }
-  if (rows === 0) throw new UserError(`${file} has no rows`, EXAMPLE);
+  if (rows === 0) throw new UserError(`${file} has no rows`, ANY_EXAMPLE);
+}
+
+function rowOrFault(text: string, where: string): GradingRow | BadRow {
+  try {
+    return parseGradingRow(text, where);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { kind: 'bad', id: idIn(text), error: error.message, ...(error.hint !== undefined && { hint: error.hint }) };
+  }
+}
+
+function idIn(text: string): string | number | null {
+  try {
+    const id: unknown = JSON.parse(text)?.id;
+    return typeof id === 'string' || typeof id === 'number' ? id : null;
+  } catch {
+    return null;
+  }
 }
 
 /** @param where file and line, for messages. @throws UserError for anything that is no row */
@@ -67,11 +101,23 @@ export function parseGradingRow(text: string, where: string): GradingRow {
   try {
     values = JSON.parse(text);
   } catch (error) {
-    throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, EXAMPLE);
+    throw new UserError(`${where}: not valid JSON: ${(error as Error).message}`, ANY_EXAMPLE);
   }
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) throw new UserError(`${where}: not a JSON object`, EXAMPLE);
-  const row = toGradingRow(values as Record<string, unknown>, where);
+  if (typeof values !== 'object' || values === null || Array.isArray(values))
+    throw new UserError(`${where}: not a JSON object`, ANY_EXAMPLE);
+  const row = withHint(values as Record<string, unknown>, where);
   return row.kind === 'code' && typeof row.tests !== 'string' ? { ...row, tests: exactTests(text, where) } : row;
+}
+
+/** A fault is told with an example of the row's own kind. */
+function withHint(values: Readonly<Record<string, unknown>>, where: string): GradingRow {
+  try {
+    return toGradingRow(values, where);
+  } catch (error) {
+    if (!(error instanceof UserError) || error.hint !== undefined) throw error;
+    const kind = KINDS.find((name) => name === values.kind);
+    throw new UserError(error.message, kind === undefined ? ANY_EXAMPLE : EXAMPLES[kind]);
+  }
 }
 
 function toGradingRow(values: Readonly<Record<string, unknown>>, where: string): GradingRow {
@@ -92,7 +138,7 @@ function toGradingRow(values: Readonly<Record<string, unknown>>, where: string):
       return { ...facts, kind, gold: goldOf(values, where), ...optionsOf(options, where) };
     case 'code': {
       const tests = values.tests ?? values.gold;
-      if (tests === undefined || tests === null) throw new UserError(`${where}: a row of code has no "tests"`, EXAMPLE);
+      if (tests === undefined || tests === null) throw new UserError(`${where}: a row of code has no "tests"`);
       return { ...facts, kind, tests };
     }
     default:
@@ -117,7 +163,7 @@ function givenOf(values: Readonly<Record<string, unknown>>, where: string): Give
     if (typeof response !== 'string') throw refuse(where, 'response', response, 'a text');
     return { kind: 'response', text: response };
   }
-  if (!('answer' in values)) throw new UserError(`${where}: there is neither "response" nor "answer"`, EXAMPLE);
+  if (!('answer' in values)) throw new UserError(`${where}: there is neither "response" nor "answer"`);
   if (answer === null || answer === undefined) return { kind: 'answer', text: undefined };
   return { kind: 'answer', text: textOf(values, 'answer', where) };
 }
@@ -153,7 +199,7 @@ function turnsOf(values: Readonly<Record<string, unknown>>, where: string): { tu
 
 function refuse(where: string, name: string, value: unknown, wanted: string): UserError {
   const found = value === undefined ? 'is missing' : `is ${shorten(JSON.stringify(value))}`;
-  return new UserError(`${where}: "${name}" ${found}; expected ${wanted}`, EXAMPLE);
+  return new UserError(`${where}: "${name}" ${found}; expected ${wanted}`);
 }
 
 const shorten = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

@@ -1,7 +1,7 @@
 /** Grades one row by the grader of its kind. */
 import type { Verdict } from '../domain/verdict.js';
 import { gradeChoice } from '../reward/choice.js';
-import { gradeCode } from '../reward/code/gradeCode.js';
+import { gradeCode, isBrokenTests } from '../reward/code/gradeCode.js';
 import { readCodeTests } from '../reward/code/readCodeTests.js';
 import { type Extraction, extractAnswer } from '../reward/extract.js';
 import { checkGold } from '../reward/math/gradeAnswer.js';
@@ -75,6 +75,7 @@ async function codeRow(
     throw error;
   }
   const verdict = await gradeCode(programText(row.given), tests, { judge, signal, stopEarly });
+  if (isBrokenTests(verdict)) return refused(row, verdict.error);
   if (verdict.kind === 'infra') return { kind: 'verdict', verdict };
   const { passed, total, detail, ...graded } = verdict;
   return { kind: 'verdict', verdict: graded, details: { passed, total, ...(detail !== undefined && { detail }) } };

@@ -71,9 +71,10 @@ export type CodeResult =
 /** `value`: what the function returned, as JSON. */
 export type CallReport = { readonly value: unknown } | { readonly fault: 'compile' | 'run'; readonly text: string };
 
-/** First the number of cases, or that the tests themselves do not run; then each case. */
+/** First the number of cases; then each case. `broken`: the tests themselves do not run; `lost`: the sandbox failed. */
 export type CheckReport =
   | { readonly total: number }
   | { readonly broken: string }
+  | { readonly lost: string }
   | { readonly case: number; readonly ok: true }
   | { readonly case: number; readonly ok: false; readonly fault: 'compile' | 'run' | 'memory' | 'mismatch'; readonly text: string };

@@ -331,8 +331,20 @@ for (const sandbox of ['zygote', 'oneshot', 'none'] as const) {
       ])('is not to blame where the tests %s', async (_, test_code, more, error) => {
         expect(await grade('def f(x): return x + 1', tests(test_code, more))).toMatchObject({
           kind: 'infra',
+          brokenTests: true,
           error: expect.stringContaining(error),
         });
+      });
+
+      it('is to blame where the tests work on what it returned, outside of an assertion', async () => {
+        const value = tests('r = f(1)\nfirst = r[0]\nassert first == 1\nassert f(2) == [2]');
+        expect(await grade('def f(x): return [x]', value)).toMatchObject(right(2));
+        expect(await grade('def f(x): return x', value)).toMatchObject(wrong('wrongOutput', 0, 2));
+      });
+
+      it('counts an assertion without a call where the first one with a call ran out of time', async () => {
+        const value = tests('assert f(1) == 1\nassert True');
+        expect(await grade('def f(x):\n    while True: pass', value, { judge: hasty })).toMatchObject(wrong('timeout', 1, 2));
       });
     });
 

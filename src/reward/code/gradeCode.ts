@@ -3,7 +3,7 @@
  * comparison is ours. Assertion programs run in a process that the program cannot reach (`sandbox/python/judge.py`).
  *
  * The score is the share of tests passed. Time-outs, crashes and memory are the program's own fault and graded; what the sandbox failed to
- * do is `infra`.
+ * do is `infra`, and so is a test program that cannot be used, marked as such.
  */
 import type { Graded, InfraFailure, Reason } from '../../domain/verdict.js';
 import type { CallReport, CheckReport, CodeResult } from '../../sandbox/codeRunner.js';
@@ -22,7 +22,14 @@ export interface GradeCodeOptions {
   readonly parallel?: number;
 }
 
-export type CodeVerdict = CodeGraded | InfraFailure;
+export type CodeVerdict = CodeGraded | InfraFailure | BrokenTests;
+
+/** The tests themselves are at fault, whatever the program is: they do not run, or never call it. Not worth another try. */
+export interface BrokenTests extends InfraFailure {
+  readonly brokenTests: true;
+}
+
+export const isBrokenTests = (verdict: CodeVerdict): verdict is BrokenTests => 'brokenTests' in verdict;
 
 export interface CodeGraded extends Graded {
   readonly passed: number;
@@ -160,7 +167,9 @@ async function gradeAssertions(program: string, tests: AssertionTests, options: 
     const reports = readReports(result.report ?? '');
     const total = reports.find((report) => 'total' in report)?.total;
     const broken = reports.find((report) => 'broken' in report)?.broken;
-    if (broken !== undefined) return { kind: 'infra', error: `the tests cannot be used: ${broken}` };
+    if (broken !== undefined) return { kind: 'infra', error: `the tests cannot be used: ${broken}`, brokenTests: true };
+    const lost = reports.find((report) => 'lost' in report)?.lost;
+    if (lost !== undefined) return { kind: 'infra', error: lost };
     const found = reports.flatMap((report) => ('case' in report ? [outcomeOf(report)] : []));
     outcomes.push(...found);
     if (result.ending !== 'finished') outcomes.push(faultOf(result, judge)!);

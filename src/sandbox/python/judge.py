@@ -375,7 +375,7 @@ def check(socket, task):
     space = new_module(MODULE)
     connection = Connection(socket)
     if connection.receive() != {'up': True}:
-        report({'broken': 'the program has no process'})
+        report({'lost': 'the program has no process'})
         os._exit(0)
     connection.send({'go': True})
     try:
@@ -384,7 +384,7 @@ def check(socket, task):
         plan = Plan(ast.parse(tests, '<tests>'))
         space[root_of(task['entryPoint'])] = Remote(candidate, ROOT, 'the entry point')
         run_plan(plan, space, candidate, task['skip'])
-        if candidate.calls == 0:
+        if task['skip'] == 0 and candidate.calls == 0:
             raise Unsuitable('the tests never call the entry point')
     except Unsuitable as error:
         report({'broken': str(error)})
@@ -458,7 +458,7 @@ def run_plan(plan, space, candidate, skip):
             scope = dict(space)
             scope[plan.parameter] = candidate.entry()
         if not step.is_case:
-            prepare(step, scope, candidate)
+            prepare(step, scope, candidate, plan)
         elif number < skip:
             number += 1
         else:
@@ -468,15 +468,15 @@ def run_plan(plan, space, candidate, skip):
                 return
 
 
-def prepare(step, scope, candidate):
-    before = candidate.calls
+def prepare(step, scope, candidate, plan):
     try:
         exec(step.code, scope)
     except Unsuitable:
         raise
-    except BaseException:
-        if candidate.calls == before:
+    except BaseException as error:
+        if candidate.calls == 0:
             raise
+        check_names(error, scope, plan)  # else it may be the candidate's: what it returned is worked on here
 
 
 def outcome(step, scope, candidate, plan):
@@ -495,7 +495,11 @@ def blame(error, scope, candidate, plan):
         return {'fault': error.fault, 'text': str(error)}
     if any(error is raised for raised in candidate.raised):
         return {'fault': 'run', 'text': safe_text(error)}
+    check_names(error, scope, plan)
+    return {'fault': 'mismatch', 'text': safe_text(error)}
+
+
+def check_names(error, scope, plan):
     missing = re.match(r"name '(\w+)' is not defined", str(error)) if isinstance(error, NameError) else None
     if missing and missing[1] not in plan.names and missing[1] not in scope:
         raise Unsuitable('the tests use %s, which they do not define' % missing[1])
-    return {'fault': 'mismatch', 'text': safe_text(error)}
