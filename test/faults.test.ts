@@ -145,7 +145,7 @@ describe('the command line', () => {
     ['a resume without a folder', ['train', '--resume'], /--out/],
     ['a folder without a run', ['train', 'nano', '--resume', '--out', join(tmpdir(), 'no-such-run')], /no run/],
     ['an option that does not exist', ['train', 'nano', '--fast'], /--fast/],
-    ['LoRA, by name', ['train', 'nano', '--set', 'loraRank=8'], /LoRA/],
+    ['a LoRA rank wider than the model', ['train', 'nano', '--out', join(folder, 'wide'), '--set', 'loraRank=4096'], /narrowest layer/],
   ])('refuses %s with exit code 2', (_, args, text) => {
     const { status, stderr } = toolwise(...args);
     expect(stderr).toMatch(text);

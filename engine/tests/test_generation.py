@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from toolwise_engine.generation import Finished, Generator, Lockstep, SampleRequest
 from toolwise_engine.policy import Datum, Policy
 
-KINDS = ["llama", "qwen2", "neox"]
+KINDS = ["llama", "qwen2", "qwen3", "neox"]
 
 
 def prompt(length: int, seed: int = 0) -> list[int]:

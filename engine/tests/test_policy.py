@@ -46,7 +46,7 @@ def plain(folder: Path, data: list[Datum]) -> tuple[list[torch.Tensor], torch.nn
     return [logprobs[i, torch.arange(len(d.tokens)), torch.tensor(d.targets)] for i, d in enumerate(data)], model
 
 
-@pytest.mark.parametrize("kind", ["llama", "qwen2", "neox"])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "qwen3", "neox"])
 def test_packed_tree_equals_padded_pass(tmp_path, kind):
     folder = write_model(tmp_path / "m", kind)
     data = tree_data()

@@ -167,13 +167,13 @@ DATUM = ["forward_backward_input", "data", 0]
         (["forward_backward_input"], 1, "forward_backward_input is 1: expected an object."),
         (
             ["forward_backward_input", "loss_fn"],
-            "dro",
-            'forward_backward_input.loss_fn is "dro": expected one of cross_entropy, importance_sampling, ppo.',
+            "gspo",
+            'forward_backward_input.loss_fn is "gspo": expected one of cross_entropy, importance_sampling, ppo, cispo, dro.',
         ),
         (
             ["forward_backward_input", "loss_fn"],
             ["ppo"],
-            "forward_backward_input.loss_fn is a list of 1: expected one of cross_entropy, importance_sampling, ppo.",
+            "forward_backward_input.loss_fn is a list of 1: expected one of cross_entropy, importance_sampling, ppo, cispo, dro.",
         ),
         (["forward_backward_input", "data"], [], "forward_backward_input.data is empty: expected at least one datum."),
         (["forward_backward_input", "data"], None, "forward_backward_input.data is null: expected a list."),

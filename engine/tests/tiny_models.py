@@ -6,7 +6,16 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
+from transformers import (
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
 
 VOCABULARY = 97
 SIZES = dict(
@@ -15,11 +24,15 @@ SIZES = dict(
 
 
 def write_model(folder: Path, kind: str = "llama", tied: bool = True) -> Path:
-    """kind: llama, qwen2 (query biases, grouped heads) or neox (rotary on a part, parallel layers). Weights are large enough to matter."""
+    """kind: llama, qwen2 (query biases, grouped heads), qwen3 (normed queries and keys) or neox (rotary on a part, parallel layers).
+
+    Weights are large enough to matter.
+    """
     torch.manual_seed(7)
     model = {
         "llama": lambda: LlamaForCausalLM(LlamaConfig(**SIZES, num_key_value_heads=2, tie_word_embeddings=tied)),
         "qwen2": lambda: Qwen2ForCausalLM(Qwen2Config(**SIZES, num_key_value_heads=2, tie_word_embeddings=tied)),
+        "qwen3": lambda: Qwen3ForCausalLM(Qwen3Config(**SIZES, head_dim=16, num_key_value_heads=2, tie_word_embeddings=tied)),
         "neox": lambda: GPTNeoXForCausalLM(GPTNeoXConfig(**SIZES)),
     }[kind]()
     with torch.no_grad():

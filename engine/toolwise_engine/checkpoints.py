@@ -45,6 +45,7 @@ class Facts:
     policy_version: int
     optimizer: bool
     created: str
+    lora_rank: int = 0
 
 
 def parse_address(path: str, field: str = "path") -> Address:
@@ -80,7 +81,9 @@ class CheckpointStore:
         except (ValueError, TypeError):
             raise server_error(f"Checkpoint {address} is damaged: its {_FACTS} cannot be read.") from None
 
-    def write(self, address: Address, write: Callable[[Path], None], base_model: str, policy_version: int, optimizer: bool) -> None:
+    def write(
+        self, address: Address, write: Callable[[Path], None], base_model: str, policy_version: int, optimizer: bool, lora_rank: int = 0
+    ) -> None:
         """Let `write` fill a new folder, then put it in the address's place; whatever was there stays until the new one is whole."""
         folder = self.folder(address)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +91,7 @@ class CheckpointStore:
         draft.mkdir()
         try:
             write(draft)
-            facts = Facts(base_model, policy_version, optimizer, datetime.now(timezone.utc).isoformat(timespec="seconds"))
+            facts = Facts(base_model, policy_version, optimizer, datetime.now(timezone.utc).isoformat(timespec="seconds"), lora_rank)
             with (draft / _FACTS).open("w", encoding="utf-8") as stream:
                 json.dump(asdict(facts), stream)
                 stream.flush()

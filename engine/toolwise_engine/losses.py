@@ -3,6 +3,8 @@
 cross_entropy        -w logp
 importance_sampling  -w exp(logp - old) A
 ppo                  w max(-A r, -A clamp(r, low, high)), r = exp(clamp(logp - old, -20, 20)); dual_clip c, for A < 0: min(that, -w A c)
+cispo                -w clamp(r, low, high) A logp, the ratio being held constant
+dro                  -w (A logp - beta / 2 (logp - old)^2)
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ LOSSES: dict[str, tuple[str, ...]] = {
     "cross_entropy": (),
     "importance_sampling": (),
     "ppo": ("clip_low_threshold", "clip_high_threshold", "dual_clip"),
+    "cispo": ("clip_low_threshold", "clip_high_threshold"),
+    "dro": ("beta",),
 }
 """Each loss with the config keys it takes."""
 
-NEEDS_ADVANTAGES = frozenset({"importance_sampling", "ppo"})
+NEEDS_ADVANTAGES = frozenset({"importance_sampling", "ppo", "cispo", "dro"})
+DRO_BETA = 0.05
 
 
 def check_loss(loss_fn: str, config: dict[str, float]) -> None:
@@ -41,8 +46,14 @@ def loss_and_slope(
         loss = -weights * (logprobs - old).exp() * advantages
         return loss, loss
     difference = logprobs - old
+    if loss_fn == "dro":
+        beta = config.get("beta", DRO_BETA)
+        return -weights * (advantages * logprobs - beta / 2 * difference**2), -weights * (advantages - beta * difference)
     ratio = difference.clamp(-20.0, 20.0).exp()
     low, high = config.get("clip_low_threshold", 0.8), config.get("clip_high_threshold", 1.2)
+    if loss_fn == "cispo":
+        steep = -weights * ratio.clamp(low, high) * advantages
+        return steep * logprobs, steep
     plain, clipped = -advantages * ratio, -advantages * ratio.clamp(low, high)
     loss = torch.maximum(plain, clipped)
     moves = (plain >= clipped) & (difference.abs() <= 20.0)

@@ -19,6 +19,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig,
 
 from toolwise_engine.attention import Attention
 from toolwise_engine.errors import user_error
+from toolwise_engine.lora import Lora, add_adapters, is_adapter, published
 
 Part = Literal["unembed", "attn", "mlp", "norm"]
 
@@ -84,17 +85,28 @@ AttentionMaskInterface.register("toolwise", lambda *_, **__: None)
 class Network:
     """Weights in compute precision, by their published names, and the pass through them. Weights are written in place, never rebound."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, lora: Lora | None = None) -> None:
         self._model = model.eval()
         self._body = model.base_model
+        self.lora = lora
         self.shape = shape_of(model.config)
         self.dtype: torch.dtype = model.dtype
-        self.weights: dict[str, Tensor] = dict(model.named_parameters())
+        self.weights: dict[str, Tensor] = {published(name): p for name, p in model.named_parameters()}
         by_identity = {id(tensor): name for name, tensor in self.weights.items()}
         head = model.get_output_embeddings()
-        self.head = by_identity[id(head.weight)]
-        self.head_bias = by_identity[id(head.bias)] if getattr(head, "bias", None) is not None else None
-        self._unembed = {self.head, self.head_bias, by_identity[id(model.get_input_embeddings().weight)]}
+        plain_head = getattr(head, "base_layer", head)
+        self.head = by_identity[id(plain_head.weight)]
+        self.head_bias = by_identity[id(plain_head.bias)] if getattr(plain_head, "bias", None) is not None else None
+        self.head_adapter: tuple[str, str] | None = None
+        """Names of A and B of the head's adapter."""
+        if plain_head is not head:
+            self.head_adapter = tuple(by_identity[id(factors["default"].weight)] for factors in (head.lora_A, head.lora_B))  # type: ignore[assignment]
+        self._unembed = {self.head, self.head_bias, by_identity[id(model.get_input_embeddings().weight)], *(self.head_adapter or ())}
+
+    @property
+    def adapter_scale(self) -> float:
+        """What an adapter's B A is multiplied by; 0 without adapters."""
+        return self.lora.alpha / self.lora.rank if self.lora else 0.0
 
     def hidden(self, ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """Final hidden states [N, hidden] of the stream `ids` [N] at `positions` [N], ready for the head."""
@@ -104,7 +116,11 @@ class Network:
     def logits(self, hidden: Tensor) -> Tensor:
         """[M, hidden] -> [M, vocabulary], in compute precision."""
         bias = self.weights[self.head_bias] if self.head_bias else None
-        return torch.nn.functional.linear(hidden, self.weights[self.head], bias)
+        logits = torch.nn.functional.linear(hidden, self.weights[self.head], bias)
+        if self.head_adapter is None:
+            return logits
+        down, up = (self.weights[name] for name in self.head_adapter)
+        return logits.addmm_(hidden @ down.t(), up.t(), alpha=self.adapter_scale)
 
     def part(self, name: str) -> Part:
         """Which part of the model a weight belongs to."""
@@ -115,8 +131,9 @@ class Network:
         return "attn" if "attn" in name or "attention" in name else "mlp"
 
     def copy(self) -> Network:
-        """A frozen copy that shares no weight with this one."""
-        return Network(copy.deepcopy(self._model).requires_grad_(False))
+        """A frozen copy that shares no weight which may change: with adapters the base is shared, else nothing."""
+        fixed = {id(p): p for n, p in self._model.named_parameters() if not is_adapter(n)} if self.lora else {}
+        return Network(copy.deepcopy(self._model, fixed).requires_grad_(False), self.lora)
 
 
 def _refuse_what_we_do_not_compute(config: Any) -> None:
@@ -127,17 +144,24 @@ def _refuse_what_we_do_not_compute(config: Any) -> None:
         raise user_error(f"{config.model_type} is not a decoder-only language model.")
 
 
-def load_network(folder: Path, dtype: torch.dtype) -> tuple[Network, dict[str, Tensor]]:
-    """The model of a Hugging Face folder in `dtype`, and its float32 weights by name. In float32 the two share memory."""
+def load_network(folder: Path, dtype: torch.dtype, lora: Lora | None = None) -> tuple[Network, dict[str, Tensor]]:
+    """The model of a Hugging Face folder in `dtype`, and float32 masters by name: of all weights, or of the adapters alone.
+
+    In float32 weights and masters share memory.
+    """
     config = AutoConfig.from_pretrained(folder)
     _refuse_what_we_do_not_compute(config)
     try:
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="toolwise")
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype if lora else torch.float32, attn_implementation="toolwise")
     except ValueError as error:
         raise user_error(f"{config.model_type} cannot run here: {error}") from error
-    masters = {name: p.data for name, p in model.named_parameters()}
-    if dtype != torch.float32:
-        masters = {name: p.clone() for name, p in masters.items()}
-        model = model.to(dtype)
+    if lora is not None:
+        add_adapters(model, lora)
+        masters = {published(n): p.data if dtype == torch.float32 else p.data.float() for n, p in model.named_parameters() if is_adapter(n)}
+    else:
+        masters = {name: p.data for name, p in model.named_parameters()}
+        if dtype != torch.float32:
+            masters = {name: p.clone() for name, p in masters.items()}
+            model = model.to(dtype)
     model.requires_grad_(False)
-    return Network(model), masters
+    return Network(model, lora), masters

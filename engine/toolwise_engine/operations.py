@@ -21,7 +21,13 @@ def create(model: Model) -> dict:
         raise user_error(f"create_model did not run: {model.closed}.")
     try:
         model.policy = Policy.create(
-            model.base.folder, model.base.dtype, train_unembed=model.train_unembed, train_attn=model.train_attn, train_mlp=model.train_mlp
+            model.base.folder,
+            model.base.dtype,
+            train_unembed=model.train_unembed,
+            train_attn=model.train_attn,
+            train_mlp=model.train_mlp,
+            rank=model.rank,
+            seed=model.seed or 0,
         )
     except Exception as error:
         model.failed = str(error).strip()[:300] or type(error).__name__
@@ -48,7 +54,7 @@ def optim_step(model: Model, adam: AdamParams) -> dict:
 def save(model: Model, address: Address, store: CheckpointStore, optimizer: bool) -> dict:
     """save_weights, and save_weights_for_sampler with a name (then without optimizer)."""
     policy = policy_of(model)
-    store.write(address, lambda folder: policy.save(folder, optimizer=optimizer), model.base.name, policy.version, optimizer)
+    store.write(address, lambda folder: policy.save(folder, optimizer=optimizer), model.base.name, policy.version, optimizer, model.rank)
     kind = "save_weights" if address.kind == "weights" else "save_weights_for_sampler"
     result: dict = {"type": kind, "path": str(address), "policy_version": policy.version}
     if kind == "save_weights_for_sampler":

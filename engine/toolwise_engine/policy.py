@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from toolwise_engine.checkpoint import WEIGHTS, load_moments, load_weights, save_checkpoint, whole_folder, write_tensors
+from toolwise_engine.checkpoint import load_moments, load_weights, save_checkpoint
 from toolwise_engine.datum import AdamParams, Datum
 from toolwise_engine.errors import user_error
+from toolwise_engine.export import write_model_folder
+from toolwise_engine.lora import Lora
 from toolwise_engine.losses import NEEDS_ADVANTAGES, check_loss, loss_and_slope
 from toolwise_engine.memory import share
 from toolwise_engine.network import Network, load_network
 from toolwise_engine.optimizer import AdamW
 from toolwise_engine.scoring import score, score_with_gradient
-from toolwise_engine.snapshot import Snapshot, load_tokenizer, misfit, put
+from toolwise_engine.snapshot import Snapshot, load_tokenizer, lora_of, misfit, put, refuse_other_kind
 from toolwise_engine.stream import build_stream, split_by_size
 
 __all__ = ["AdamParams", "Datum", "Policy"]
@@ -44,10 +45,20 @@ class Policy:
         self.tokens_seen = 0
 
     @classmethod
-    def create(cls, folder: Path, dtype: str, train_unembed: bool = True, train_attn: bool = True, train_mlp: bool = True) -> Policy:
-        """Loads a Hugging Face folder; dtype is "bfloat16" or "float32". Norms are trained in any case."""
-        network, masters = load_network(Path(folder), getattr(torch, dtype))
+    def create(
+        cls,
+        folder: Path,
+        dtype: str,
+        train_unembed: bool = True,
+        train_attn: bool = True,
+        train_mlp: bool = True,
+        rank: int = 0,
+        seed: int = 0,
+    ) -> Policy:
+        """Loads a Hugging Face folder; dtype is "bfloat16" or "float32". Rank 0 trains the weights (norms in any case), else adapters."""
         parts = {"unembed": train_unembed, "attn": train_attn, "mlp": train_mlp}
+        lora = Lora(rank, seed, **parts) if rank > 0 else None
+        network, masters = load_network(Path(folder), getattr(torch, dtype), lora)
         return cls(Path(folder), network, masters, frozenset(part for part, trained in parts.items() if not trained))
 
     def forward(self, data: list[Datum], loss_fn: str = "cross_entropy") -> list[np.ndarray]:
@@ -103,31 +114,26 @@ class Policy:
 
     def save(self, folder: Path, optimizer: bool) -> None:
         """Writes a checkpoint folder, atomically: weights in float32 and, if asked, the optimizer's state."""
-        save_checkpoint(Path(folder), self._masters, self._optimizer.state() if optimizer else None, {"version": self.version})
+        lora = self._network.lora
+        state = {"version": self.version, **({"lora": lora.state()} if lora else {})}
+        save_checkpoint(Path(folder), self._masters, self._optimizer.state() if optimizer else None, state)
 
     def load(self, folder: Path, optimizer: bool) -> None:
         """Takes weights and version from a checkpoint; the optimizer's state too if asked, else it starts anew."""
         masters, state = load_weights(Path(folder))
+        refuse_other_kind(lora_of(state), self._network.lora)
         misfit(masters, self._masters)
         moments = load_moments(Path(folder), state) if optimizer else (0, {}, {})
         put(masters, {n: t.detach() for n, t in self._masters.items()})
-        put(self._masters, {n: t.detach() for n, t in self._network.weights.items()})
+        put(self._masters, {n: self._network.weights[n].detach() for n in self._masters})
         self._optimizer.restore(*moments)
         self._clear()
         self._snapshot = None
         self.version = state["version"]
 
     def export(self, folder: Path) -> None:
-        """Writes a plain Hugging Face folder in compute precision: the source folder's files with these weights."""
-        with whole_folder(Path(folder)) as staging:
-            for path in self._folder.iterdir():
-                if (
-                    path.is_file()
-                    and path.suffix not in (".safetensors", ".bin", ".gguf", ".pt", ".pth")
-                    and not path.name.endswith(".index.json")
-                ):
-                    shutil.copyfile(path, staging / path.name)
-            write_tensors(staging / WEIGHTS, self._network.weights)
+        """Writes a plain Hugging Face folder in compute precision: the source folder's files with these weights, adapters merged in."""
+        write_model_folder(self._folder, Path(folder), self._network)
 
     # The passes
 
@@ -186,9 +192,7 @@ class Policy:
         gradients = self._accumulated()
         if not len(targets):
             return
-        logprobs, pull = score_with_gradient(
-            network, hidden.detach(), targets, slope, gradients.get(network.head), gradients.get(network.head_bias or "")
-        )
+        logprobs, pull = score_with_gradient(network, hidden.detach(), targets, slope, gradients)
         totals["tokens:sum"] += len(targets)
         self._spread(logprobs, places, outputs)
         if hidden.requires_grad:

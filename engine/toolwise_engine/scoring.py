@@ -36,13 +36,14 @@ def score_with_gradient(
     hidden: Tensor,
     targets: Tensor,
     slope: Callable[[Tensor, slice], Tensor],
-    head_gradient: Tensor | None,
-    bias_gradient: Tensor | None,
+    accumulated: dict[str, Tensor],
 ) -> tuple[Tensor, Tensor]:
     """Log-probs [M] and the gradient of the summed loss in `hidden` [M, hidden].
 
-    `slope(logprobs, rows)` gives d loss / d log-prob of these rows. The head's own gradient is added to `head_gradient`, if given.
+    `slope(logprobs, rows)` gives d loss / d log-prob of these rows. The gradients of the head's own weights are added to those of
+    `accumulated` that are trained.
     """
+    head_gradient, bias_gradient = accumulated.get(network.head), accumulated.get(network.head_bias or "")
     logprobs, gradients = torch.empty(len(targets)), torch.empty_like(hidden)
     weight, size = network.weights[network.head], _chunk(network)
     for begin in range(0, len(targets), size):
@@ -59,4 +60,18 @@ def score_with_gradient(
         torch.mm(pull, weight, out=gradients[rows])
         if head_gradient is not None:
             head_gradient.add_(pull.t() @ states)
+        if network.head_adapter is not None:
+            _through_adapter(network, states, pull, gradients[rows], accumulated)
     return logprobs, gradients
+
+
+def _through_adapter(network: Network, states: Tensor, pull: Tensor, gradient: Tensor, accumulated: dict[str, Tensor]) -> None:
+    """What the head's adapter adds: logits + scale (states A^T) B^T."""
+    assert network.head_adapter is not None
+    scale, (down_name, up_name) = network.adapter_scale, network.head_adapter
+    down, up = network.weights[down_name], network.weights[up_name]
+    narrow = pull @ up
+    gradient.addmm_(narrow, down, alpha=scale)
+    if up_name in accumulated:
+        accumulated[up_name].add_(pull.t() @ (states @ down.t()), alpha=scale)
+        accumulated[down_name].add_(narrow.t() @ states, alpha=scale)

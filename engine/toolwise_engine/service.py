@@ -17,12 +17,13 @@ from toolwise_engine.base_model import BaseModel
 from toolwise_engine.checkpoints import Address, CheckpointStore, Facts, parse_address
 from toolwise_engine.errors import user_error
 from toolwise_engine.futures import Future, Futures
+from toolwise_engine.losses import LOSSES
 from toolwise_engine.request_log import RequestLog, digest_of
 from toolwise_engine.samplers import Samplers, Source
 from toolwise_engine.sessions import Model, Session, Sessions
 from toolwise_engine.worker import Operation, Sampling, Worker
 
-EXTENSIONS = ["full_fine_tune", "grad_clip_norm", "train_unembed", "stop_token_ids", "entropy", "lockstep"]
+EXTENSIONS = ["full_fine_tune", "grad_clip_norm", "train_unembed", "lora", "stop_token_ids", "entropy", "lockstep"]
 POLL_SECONDS = 40.0
 
 
@@ -79,7 +80,7 @@ class Service:
         toolwise = {
             "version": __version__,
             "extensions": EXTENSIONS,
-            "losses": {name: list(keys) for name, keys in wire.LOSSES.items()},
+            "losses": {name: list(keys) for name, keys in LOSSES.items()},
             "loss_reduction": "sum",
             "dtype": models[0]["dtype"],
             "device": self.settings.device,
@@ -131,10 +132,11 @@ class Service:
         if type(lora) is not dict:
             fields.refuse("lora_config", "an object", lora)
         rank = fields.get_int(lora, "rank", 0, 0, 65536, "lora_config.rank")
-        if rank > 0:
-            raise user_error(f"lora_config.rank is {rank}: this engine has no LoRA yet; rank 0 trains all weights.")
+        seed = fields.get_int(lora, "seed", None, 0, 2**63 - 1, "lora_config.seed") if lora.get("seed") is not None else None
         flags = {name: fields.get_bool(lora, name, True, f"lora_config.{name}") for name in ("train_unembed", "train_attn", "train_mlp")}
-        model = Model(f"model_{secrets.token_hex(8)}", session.id, base, **flags, user_metadata=body.get("user_metadata"))
+        model = Model(
+            f"model_{secrets.token_hex(8)}", session.id, base, **flags, rank=rank, seed=seed, user_metadata=body.get("user_metadata")
+        )
         self.sessions.add_model(model)
         future = self._queue("create_model", model, Work(partial(operations.create, model)))
         if key >= 0:
@@ -157,8 +159,8 @@ class Service:
             "model_id": model.id,
             "model_name": model.base.name,
             "status": "created",
-            "is_lora": False,
-            "lora_rank": 0,
+            "is_lora": model.rank > 0,
+            "lora_rank": model.rank,
             "model_data": {
                 "arch": model.base.architecture,
                 "base_model": model.base.name,
@@ -335,7 +337,7 @@ class Service:
 
     def weights_info(self, body: dict, raw: bytes) -> dict:
         facts = self.store.facts(parse_address(fields.get_text(body, "tinker_path"), "tinker_path"))
-        return {"base_model": facts.base_model, "is_lora": False, "lora_rank": None, "policy_version": facts.policy_version}
+        return {"base_model": facts.base_model, **lora_facts(facts.lora_rank), "policy_version": facts.policy_version}
 
     def training_runs(self) -> dict:
         ids = dict.fromkeys([*self.sessions.models, *self.store.models()])
@@ -351,8 +353,7 @@ class Service:
             "training_run_id": model_id,
             "base_model": model.base.name if model is not None else saved[0][1].base_model,
             "model_owner": "local",
-            "is_lora": False,
-            "lora_rank": None,
+            **lora_facts(model.rank if model is not None else saved[0][1].lora_rank),
             "corrupted": False,
             "last_request_time": model.last_request.isoformat() if model is not None else saved[0][1].created,
             "last_checkpoint": checkpoint_entry(newest["weights"]),
@@ -383,6 +384,10 @@ class Service:
     def _must_exist(self, address: Address) -> None:
         if address not in self._reserved and not self.store.exists(address):
             raise user_error(f"Checkpoint {address} does not exist.", 404)
+
+
+def lora_facts(rank: int) -> dict:
+    return {"is_lora": rank > 0, "lora_rank": rank or None}
 
 
 def promise(future: Future) -> dict:

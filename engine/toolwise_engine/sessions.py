@@ -31,6 +31,8 @@ class Model:
     train_unembed: bool
     train_attn: bool
     train_mlp: bool
+    rank: int = 0
+    seed: int | None = None
     user_metadata: object = None
     log: RequestLog = field(default_factory=RequestLog)
     last_request: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
@@ -45,7 +47,13 @@ class Model:
 
     @property
     def lora_config(self) -> dict:
-        return {"rank": 0, "seed": None, "train_unembed": self.train_unembed, "train_mlp": self.train_mlp, "train_attn": self.train_attn}
+        return {
+            "rank": self.rank,
+            "seed": self.seed,
+            "train_unembed": self.train_unembed,
+            "train_mlp": self.train_mlp,
+            "train_attn": self.train_attn,
+        }
 
 
 @dataclass(eq=False, slots=True)

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer
 
 from toolwise_engine.checkpoint import load_weights
 from toolwise_engine.errors import user_error
+from toolwise_engine.lora import Lora
 from toolwise_engine.network import Network, load_network
 
 
@@ -24,14 +25,19 @@ class Snapshot:
     @classmethod
     def load(cls, folder: Path, dtype: str, checkpoint: Path | None = None) -> Snapshot:
         """The untouched weights of a model folder (version 0), or those of a checkpoint that a policy of this model saved."""
-        network, masters = load_network(Path(folder), getattr(torch, dtype))
+        saved, state = load_weights(Path(checkpoint)) if checkpoint is not None else ({}, {})
+        network, masters = load_network(Path(folder), getattr(torch, dtype), lora_of(state))
         version = 0
         if checkpoint is not None:
-            saved, state = load_weights(Path(checkpoint))
             misfit(saved, masters)
-            put(saved, {name: weight.detach() for name, weight in network.weights.items()})
+            put(saved, {name: network.weights[name].detach() for name in masters})
             version = state["version"]
         return cls(network, version, load_tokenizer(Path(folder)))
+
+
+def lora_of(state: dict) -> Lora | None:
+    """The adapter that a checkpoint's state file tells of."""
+    return Lora(**state["lora"]) if state.get("lora") else None
 
 
 @torch.no_grad()
@@ -40,6 +46,19 @@ def put(source: dict[str, torch.Tensor], target: dict[str, torch.Tensor]) -> Non
     for name, tensor in target.items():
         if tensor.data_ptr() != source[name].data_ptr():
             tensor.copy_(source[name])
+
+
+def refuse_other_kind(saved: Lora | None, own: Lora | None) -> None:
+    """Refuses an adapter for a model that trains all weights, the other way round, and an adapter of another make."""
+
+    def kind(lora: Lora | None) -> str:
+        if lora is None:
+            return "all weights"
+        parts = [name for name in ("unembed", "attn", "mlp") if getattr(lora, name)]
+        return f"a LoRA adapter of rank {lora.rank} on {', '.join(parts)} (alpha {lora.alpha:g})"
+
+    if kind(saved) != kind(own):
+        raise user_error(f"the checkpoint holds {kind(saved)}; this model trains {kind(own)}")
 
 
 def misfit(saved: dict[str, torch.Tensor], model: dict[str, torch.Tensor]) -> None:

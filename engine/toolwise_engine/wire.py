@@ -15,16 +15,9 @@ from toolwise_engine import fields
 from toolwise_engine.datum import AdamParams, Datum
 from toolwise_engine.errors import user_error
 from toolwise_engine.fields import refuse
+from toolwise_engine.losses import LOSSES, NEEDS_ADVANTAGES
 from toolwise_engine.sample_request import Lockstep, SampleRequest
 
-LOSSES: dict[str, tuple[str, ...]] = {
-    "cross_entropy": (),
-    "importance_sampling": (),
-    "ppo": ("clip_low_threshold", "clip_high_threshold", "dual_clip"),
-}
-"""Loss name to the config keys it takes."""
-
-POLICY_LOSSES = ("importance_sampling", "ppo")
 MAX_SAMPLES = 1024
 MAX_LOCKSTEP = 65536
 MAX_SEED = 2**63 - 1
@@ -120,7 +113,7 @@ def parse_datum(value: Any, field: str, loss_fn: str, limits: Limits) -> Datum:
         if key not in ("weights", "logprobs", "advantages"):
             raise user_error(f"{name}.{key} is not known to this engine: it takes target_tokens, weights, logprobs and advantages.")
         numbers[key] = fields.check_numbers(parse_tensor(tensor, f"{name}.{key}"), f"{name}.{key}.data", count)
-    if loss_fn in POLICY_LOSSES:
+    if loss_fn in NEEDS_ADVANTAGES:
         for key in ("logprobs", "advantages"):
             if key not in numbers:
                 refuse(f"{name}.{key}", f"one number a target, which {loss_fn} needs")

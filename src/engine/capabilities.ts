@@ -21,6 +21,8 @@ export type EngineExtension =
   | 'grad_clip_norm'
   /** `train_unembed: false` freezes embeddings and head. */
   | 'train_unembed'
+  /** A rank above 0 trains adapters. */
+  | 'lora'
   /** Stop ids beside stop strings. */
   | 'stop_token_ids'
   /** Entropy of each sampled token's distribution. */

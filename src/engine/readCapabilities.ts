@@ -1,6 +1,6 @@
 /**
  * What a server says it can do, in our terms. A server that says nothing of our extensions is taken for a plain one: official losses,
- * plain sum, none of the extensions.
+ * plain sum, adapters, none of the extensions.
  */
 import type { EngineCapabilities, EngineExtension } from './capabilities.js';
 import { field } from './futures.js';
@@ -9,6 +9,7 @@ const EXTENSIONS: readonly EngineExtension[] = [
   'full_fine_tune',
   'grad_clip_norm',
   'train_unembed',
+  'lora',
   'stop_token_ids',
   'entropy',
   'lockstep',
@@ -31,7 +32,7 @@ export function readCapabilities(answer: unknown): EngineCapabilities {
       },
     ];
   });
-  if (own === undefined) return { server: 'Tinker server', models, losses: OFFICIAL_LOSSES, extensions: [], lossReduction: 'sum' };
+  if (own === undefined) return { server: 'Tinker server', models, losses: OFFICIAL_LOSSES, extensions: ['lora'], lossReduction: 'sum' };
   const named = list(field(own, 'extensions'));
   const dtype = field(own, 'dtype');
   const device = field(own, 'device');

@@ -2,16 +2,12 @@
 import type { EngineCapabilities } from '../engine/capabilities.js';
 import { type CapabilityName, requireCapabilities } from '../engine/requireCapabilities.js';
 import type { Recipe } from '../recipe/schema.js';
-import { UserError } from '../userError.js';
 
 /**
  * @returns lines to print: what the run goes without
  * @throws UserError with everything that is missing
  */
 export function checkRecipe(recipe: Recipe, capabilities: EngineCapabilities): string[] {
-  if (recipe.loraRank > 0) {
-    throw new UserError(`loraRank: ${recipe.loraRank}: LoRA is not part of this version`, 'Set loraRank to 0 to train all weights.');
-  }
   const missing = requireCapabilities(neededBy(recipe), capabilities, recipe.engine.allowMissing);
   return missing.map((name) => `the engine has no ${name}; allowed by engine.allowMissing`);
 }
@@ -24,7 +20,7 @@ export function neededBy(recipe: Recipe): CapabilityName[] {
   const custom = algorithm && (algorithm.ratio === 'sequence' || algorithm.klCoefficient > 0 || algorithm.entropyCoefficient > 0);
   return [
     'sum_reduction',
-    'full_fine_tune',
+    recipe.loraRank > 0 ? 'lora' : 'full_fine_tune',
     'stop_token_ids',
     ...(trainUnembed ? [] : (['train_unembed'] as const)),
     ...(clips ? (['grad_clip_norm'] as const) : []),
