@@ -4,11 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rename, stat, writeFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { packageVersion } from '../session/versions.js';
 import { licenceOf } from './licences.js';
 import { maskPrivate } from './privacy.js';
+import { writeWhole } from './writeWhole.js';
 
 export interface DataCard {
   readonly title: string;
@@ -71,8 +72,8 @@ export async function writeCard(setFile: string, card: DataCard, argv: readonly 
     date: new Date().toISOString(),
   };
   const file = `${setFile}.card.md`;
-  await replace(`${setFile}.card.json`, `${JSON.stringify(written, null, 2)}\n`);
-  await replace(file, markdownOf(written));
+  await writeWhole(`${setFile}.card.json`, `${JSON.stringify(written, null, 2)}\n`);
+  await writeWhole(file, markdownOf(written));
   return file;
 }
 
@@ -84,12 +85,6 @@ function publicSource({ name, rows, kept, licence, hash }: CardSource): CardSour
     licence: licence ?? licenceOf(name) ?? 'not known',
     ...(hash !== undefined && { hash }),
   };
-}
-
-async function replace(file: string, text: string): Promise<void> {
-  const part = `${file}.${process.pid}.part`;
-  await writeFile(part, text);
-  await rename(part, file);
 }
 
 export async function sha256Of(file: string): Promise<string> {
