@@ -1,4 +1,7 @@
-/** Rows of CSV and TSV with a header line. Every value is a text; quoted fields may hold line breaks. */
+/**
+ * Rows of CSV and TSV with a header line. Every value is a text; quoted fields may hold line breaks. One apostrophe is taken off a text that
+ * would be a formula without it: that is how spreadsheets, and our own files, keep such a text from being run.
+ */
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { UserError } from '../userError.js';
@@ -10,7 +13,7 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
   const records = (): AsyncGenerator<string[], void, void> => csvRecords(file, name, delimiter, limits);
   let header: string[] | undefined;
   for await (const record of records()) {
-    header = record.map((column) => column.trim());
+    header = record.map((column) => unguarded(column.trim()));
     break;
   }
   if (header === undefined) throw new UserError(`${name} is empty`, 'Its first line must name the columns.');
@@ -25,7 +28,7 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
       if (number > 0) {
         const where = `${name}: row ${number}`;
         if (record.length === columns.length) {
-          yield { number, where, values: Object.fromEntries(columns.map((column, i) => [column, record[i]])) };
+          yield { number, where, values: Object.fromEntries(columns.map((column, i) => [column, unguarded(record[i]!)])) };
         } else {
           const error = `${record.length} fields where the header names ${columns.length} columns`;
           refuseRow({ where, error }, options, 'A field with commas, quotes or line breaks must stand in double quotes.');
@@ -44,6 +47,9 @@ export async function openCsv(file: string, name: string, delimiter: ',' | '\t',
     },
   };
 }
+
+const GUARDED = /^'+[=+\-@\t\r]/;
+const unguarded = (text: string): string => (GUARDED.test(text) ? text.slice(1) : text);
 
 async function* csvRecords(file: string, name: string, delimiter: string, limits: TableLimits): AsyncGenerator<string[], void, void> {
   const source = Readable.from(textChunks(file, name, limits));

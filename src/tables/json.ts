@@ -1,5 +1,7 @@
 /** Rows of JSON Lines and of JSON arrays. */
 import { UserError } from '../userError.js';
+import { parseExact } from './exactJson.js';
+import { holdsLong } from './plainValue.js';
 import {
   type BadRow,
   inBatches,
@@ -30,7 +32,13 @@ function readLine(text: string, number: number, name: string): TableRow | BadRow
   } catch (error) {
     return { where, error: `not valid JSON: ${(error as Error).message}` };
   }
-  return isRecord(values) ? { number, where, values } : { where, error: 'not a JSON object' };
+  return isRecord(values) ? { number, where, values, ...exactOf(text) } : { where, error: 'not a JSON object' };
+}
+
+/** @param text was parsed already */
+function exactOf(text: string): Pick<TableRow, 'exact'> {
+  const exact = parseExact(text);
+  return exact === undefined ? {} : { exact: exact as Record<string, unknown> };
 }
 
 /** Rows of a text in memory. @throws UserError naming file and line */
@@ -68,10 +76,11 @@ export async function openJsonArray(file: string, name: string, limits: TableLim
   }
   if (!Array.isArray(values)) throw new UserError(`${name}: not a JSON array`, 'It must be an array of objects, or JSON Lines.');
   const items: readonly unknown[] = values;
+  const exact = parseExact(text) as readonly Record<string, unknown>[] | undefined;
   function* rows(options: RowsOptions): Generator<TableRow, void, void> {
     for (const [i, item] of items.entries()) {
       const where = `${name}: row ${i + 1}`;
-      if (isRecord(item)) yield { number: i + 1, where, values: item };
+      if (isRecord(item)) yield { number: i + 1, where, values: item, ...(holdsLong(exact?.[i]) && { exact: exact![i]! }) };
       else refuseRow({ where, error: 'not a JSON object' }, options);
     }
   }

@@ -4,7 +4,8 @@ import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadO
 import { getTreePath } from 'hyparquet/src/schema.js';
 import { UserError } from '../userError.js';
 import { checkChunk, checkFooter, checkGroup, chunkRange, ParquetRefused } from './parquetGuard.js';
-import { plainValue } from './plainValue.js';
+import { parsers } from './parquetParsers.js';
+import { exactValue, holdsLong, plainValue } from './plainValue.js';
 import { inBatches, type ParquetFacts, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
 import { unreadable } from './text.js';
 import { unpackers } from './unpack.js';
@@ -54,8 +55,10 @@ async function* rowsOf(reading: Reading): AsyncGenerator<TableRow, void, void> {
     const rows = wanted.length === 0 ? [] : await readGroup(reading, group, groupStart, Math.min(groupEnd, limit));
     for (let i = 0; i < Math.min(groupEnd, limit) - groupStart; i++) {
       const number = groupStart + i + 1;
-      const values = Object.fromEntries(Object.entries(rows[i] ?? {}).map(([key, value]) => [key, plainValue(value ?? null)]));
-      yield { number, where: `${name}: row ${number}`, values };
+      const read = rows[i] ?? {};
+      const values = Object.fromEntries(Object.entries(read).map(([key, value]) => [key, plainValue(value ?? null)]));
+      const exact = holdsLong(read) ? (exactValue({ ...values, ...read }) as typeof values) : undefined;
+      yield { number, where: `${name}: row ${number}`, values, ...(exact && { exact }) };
     }
     groupStart = groupEnd;
   }
@@ -80,6 +83,7 @@ async function readGroup(
       rowStart,
       rowEnd,
       compressors: unpackers,
+      parsers,
       geoparquet: false,
     });
   });

@@ -14,6 +14,11 @@ export interface TableRow {
   readonly where: string;
   /** Plain values: no BigInt, no Date, no typed arrays of numbers. */
   readonly values: Readonly<Record<string, unknown>>;
+  /**
+   * The same with integers beyond what a number holds as BigInt; absent where there are none. In `values` those of Parquet are their digits,
+   * those of JSON are rounded. Give this to a `TableWriter` that is to write the row as it was.
+   */
+  readonly exact?: Readonly<Record<string, unknown>>;
 }
 
 export interface ParquetFacts {
@@ -112,7 +117,7 @@ export async function* inBatches(
   if (limit <= 0) return;
   for await (const row of rows) {
     signal?.throwIfAborted();
-    batch.push(columns === undefined ? row : { ...row, values: pick(row.values, columns) });
+    batch.push(columns === undefined ? row : picked(row, columns));
     count++;
     if (batch.length === batchRows || count === limit) {
       yield batch;
@@ -122,6 +127,12 @@ export async function* inBatches(
   }
   if (batch.length > 0) yield batch;
 }
+
+const picked = ({ exact, ...row }: TableRow, columns: readonly string[]): TableRow => ({
+  ...row,
+  values: pick(row.values, columns),
+  ...(exact && { exact: pick(exact, columns) }),
+});
 
 const pick = (values: Readonly<Record<string, unknown>>, columns: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(columns.filter((name) => Object.hasOwn(values, name)).map((name) => [name, values[name]]));
