@@ -3,6 +3,7 @@ import { Budget, OutOfBudget } from './budget.js';
 import { type Complex, isReal, NoValue } from './complex.js';
 import { pointOf } from './equalNodes.js';
 import { exactValue } from './exact.js';
+import { merged, solvedChain } from './intervals.js';
 import { difference, keyOf, mapNodes, type Node, number, someNode, variablesOf } from './node.js';
 import { Evaluator } from './numeric.js';
 import { plainForm, textForm } from './plainText.js';
@@ -20,7 +21,7 @@ const KEY_POINTS = [0, 2, 4, 6, 9];
 /** Units, currency marks and the name before `=` are no part of the key: answers to one question share them. */
 export function answerKey(text: string): string {
   const plain = plainForm(text);
-  const [value] = readAnswer(plain);
+  const value = readAnswer(plain);
   return value === undefined ? `text ${textForm(plain)}` : keyOfValue(value, new Budget(BUDGET));
 }
 
@@ -32,20 +33,19 @@ function keyOfValue(value: Value, budget: Budget): string {
       return value.negative ? '-infinity' : 'infinity';
     case 'set':
     case 'list': {
-      const keys = value.items.map((item) => keyOfValue(item, budget)).sort();
-      const kept = value.kind === 'set' ? [...new Set(keys)] : keys;
-      return kept.length === 1 ? kept[0]! : `{${kept.join(', ')}}`;
+      const keys = keysOf(value, budget);
+      return keys.length === 1 && value.items[0]!.kind !== 'set' ? keys[0]! : `{${keys.join(', ')}}`;
     }
     case 'tuple': {
       const open = value.open === '⟨' || (value.open === '[' && value.items.length > 2) ? '(' : value.open;
       const close = value.close === '⟩' || (value.close === ']' && value.items.length > 2) ? ')' : value.close;
-      return `${open}${value.items.map((item) => keyOfValue(item, budget)).join(', ')}${close}`;
+      return `${open}${value.items.map((item) => keyOfElement(item, budget)).join(', ')}${close}`;
     }
     case 'matrix':
       if (value.rows[0]!.length === 1) return `(${value.rows.map(([cell]) => keyOfNode(cell!, budget)).join(', ')})`;
       return `[${value.rows.map((row) => row.map((cell) => keyOfNode(cell, budget)).join(', ')).join('; ')}]`;
     case 'intervals':
-      return value.parts
+      return merged(value.parts, budget)
         .map(({ low, high, lowClosed, highClosed }) => {
           const [from, to] = [
             low === undefined ? '-infinity' : keyOfNode(low, budget),
@@ -56,11 +56,22 @@ function keyOfValue(value: Value, budget: Budget): string {
         .sort()
         .join(' or ');
     case 'relation': {
+      const solved = value.operators.length > 1 ? solvedChain(value, budget) : undefined;
+      if (solved !== undefined) return keyOfValue(solved, budget);
       const [left, right] = value.sides;
       if (value.operators.length > 1) return value.sides.map((side, i) => keyOfNode(side, budget) + (value.operators[i] ?? '')).join('');
       return `${value.operators[0]} ${keyOfRatios(difference(right!, left!), value.operators[0] === '=', budget)}`;
     }
   }
+}
+
+/** A set inside a collection keeps its braces, one of a single element too. */
+const keyOfElement = (value: Value, budget: Budget): string =>
+  value.kind === 'set' ? `{${keysOf(value, budget).join(', ')}}` : keyOfValue(value, budget);
+
+function keysOf(value: Extract<Value, { kind: 'set' | 'list' }>, budget: Budget): readonly string[] {
+  const keys = value.items.map((item) => keyOfElement(item, budget)).sort();
+  return value.kind === 'set' ? [...new Set(keys)] : keys;
 }
 
 function keyOfNode(node: Node, budget: Budget): string {

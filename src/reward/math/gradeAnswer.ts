@@ -6,14 +6,14 @@
  * - Numbers are exact. A finite decimal is its own exact value on both sides, and is never rounded: 0.333333 is not 1/3, 3.14 is not pi, and a
  *   right answer of 3.14 is not met by pi. There is no tolerance of any kind.
  * - 50% equals 0.5 and 1/2, not 50.
- * - Words are compared without regard to case. What cannot be read as mathematics as a whole equals only the same text: no number is ever
+ * - Words are compared without regard to case, variables (one letter is one) with it. What cannot be read as mathematics as a whole equals only the same text: no number is ever
  *   picked out of it.
  */
 import type { Graded } from '../../domain/verdict.js';
 import { Budget, OutOfBudget } from './budget.js';
 import { exactValue } from './exact.js';
-import type { Node } from './node.js';
 import { MAX_LENGTH, plainForm, textForm } from './plainText.js';
+import type { Question } from './question.js';
 import { readAnswer } from './readAnswer.js';
 import { type Comparison, sameValue } from './sameValue.js';
 import type { Value } from './value.js';
@@ -25,11 +25,11 @@ const BUDGET = 12_000_000;
 /** Of the look at a right answer for whether it has a value at all. */
 const LOOK_BUDGET = 1_000_000;
 
-/** How two answers compare; `open` are the pairs that would all have to be equal for the answers to be. */
+/** How two answers compare; `open` is what would have to hold for them to be equal, empty where no question expresses it. */
 export type Sameness =
   | { readonly kind: 'equal' }
   | { readonly kind: 'different' }
-  | { readonly kind: 'undecided'; readonly open: readonly { readonly a: Node; readonly b: Node }[] };
+  | { readonly kind: 'undecided'; readonly open: readonly Question[] };
 
 /**
  * @param answer what was extracted; undefined where nothing was
@@ -62,27 +62,15 @@ export function compareAnswers(a: string, b: string): Sameness {
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return { kind: 'different' };
   const [x, y] = [readAnswer(left), readAnswer(right)];
   if (textForm(left) === textForm(right)) return { kind: unitsDiffer(x, y) ? 'different' : 'equal' };
-  const budget = new Budget(BUDGET);
-  let open: Comparison['open'] = [];
-  let undecided = false;
-  for (const p of x) {
-    for (const q of y) {
-      const comparison: Comparison = { budget, open: [], unclear: false };
-      const decision = sameValue(p, q, comparison);
-      if (decision === 'equal') return { kind: 'equal' };
-      if (decision !== 'undecided') continue;
-      undecided = true;
-      if (!comparison.unclear) open = comparison.open;
-    }
-  }
-  return undecided ? { kind: 'undecided', open } : { kind: 'different' };
+  if (x === undefined || y === undefined) return { kind: 'different' };
+  const comparison: Comparison = { budget: new Budget(BUDGET), open: [], unclear: false };
+  const kind = sameValue(x, y, comparison);
+  return kind === 'undecided' ? { kind, open: comparison.unclear ? [] : comparison.open } : { kind };
 }
 
 /** `mg` and `Mg` are one text, but not one unit. */
-function unitsDiffer([a, ...more]: readonly Value[], [b, ...others]: readonly Value[]): boolean {
-  if (a?.kind !== 'quantity' || b?.kind !== 'quantity' || more.length + others.length > 0) return false;
-  return a.unit !== '' && b.unit !== '' && a.unit !== b.unit;
-}
+const unitsDiffer = (a: Value | undefined, b: Value | undefined): boolean =>
+  a?.kind === 'quantity' && b?.kind === 'quantity' && a.unit !== '' && b.unit !== '' && a.unit !== b.unit;
 
 const MAX_REMEMBERED = 500;
 const remembered = new Map<string, string | undefined>();
@@ -108,9 +96,8 @@ function problemOf(gold: string): string | undefined {
   if (/\\(?:frac|sqrt|binom)\s*(?:$|[}&,)])/.test(plain) || /\\(?:frac|binom)\s*(?:\{[^{}]*\}|\d)\s*(?:$|[}&,)])/.test(plain)) {
     return 'a command lacks its argument';
   }
-  const values = readAnswer(plain);
-  if (values.length > 0 && values.every((value) => hasNoValue(value, new Budget(LOOK_BUDGET))))
-    return 'it has no value: it divides by zero, or the like';
+  const value = readAnswer(plain);
+  if (value !== undefined && hasNoValue(value, new Budget(LOOK_BUDGET))) return 'it has no value: it divides by zero, or the like';
   return undefined;
 }
 

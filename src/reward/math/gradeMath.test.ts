@@ -43,6 +43,37 @@ describe('gradeMath', () => {
   });
 
   it.each([
+    ['an equation', `y - ${INTEGRAL} = 0`, 'y = 1/3'],
+    ['an equation with a factor', `3x^2 ${INTEGRAL} + y^2 = 4`, '2x^2 + 2y^2 = 8'],
+    ['a list', `2, ${INTEGRAL}`, '\\frac{1}{3}, 2'],
+    ['a set', `\\{2, ${INTEGRAL}\\}`, '\\{\\frac{1}{3}, 2\\}'],
+    ['a union', `(0, ${INTEGRAL}) \\cup (1, 2)`, '(0, 1/3) \\cup (1, 2)'],
+    ['a matrix', `\\begin{pmatrix} ${INTEGRAL} & 2 \\end{pmatrix}`, '\\begin{pmatrix} 1/3 & 2 \\end{pmatrix}'],
+  ])('asks once about %s that is open in one place', async (_, answer, gold) => {
+    const { runner, requests } = scripted({ stdout: 'toolwise: equal\n' });
+    expect(await gradeMath(answer, gold, { runner })).toMatchObject({ correct: true });
+    expect(requests).toHaveLength(1);
+    expect(await gradeMath(answer, gold, { runner: scripted({ stdout: 'toolwise: different\n' }).runner })).toMatchObject({
+      correct: false,
+    });
+  });
+
+  it('does not ask where another part differs anyway, or about more than a few elements', async () => {
+    const { runner, requests } = scripted({ stdout: 'toolwise: equal\n' });
+    const many = Array.from({ length: 9 }, (_, i) => `\\int_0^1 x^${i} y dx`).join(', ');
+    const others = Array.from({ length: 9 }, (_, i) => `\\int_0^1 z^${i} t dz`).join(', ');
+    for (const [answer, gold] of [
+      [`3, ${INTEGRAL}`, '1/3, 2'],
+      [`(3, ${INTEGRAL})`, '(2, 1/3)'],
+      [`\\{3, ${INTEGRAL}\\}`, '\\{1/3, 2\\}'],
+      [many, others],
+    ] as const) {
+      expect(await gradeMath(answer, gold, { runner })).toMatchObject({ kind: 'graded', correct: false });
+    }
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
     ['a time-out', { ending: 'timeout', stdout: '' }],
     ['too much memory', { ending: 'memoryLimit', stdout: '' }],
     ['a crash', { exitCode: 1, stdout: 'toolwise: equal' }],
@@ -81,6 +112,16 @@ describe.skipIf(!hasBubblewrap)('gradeMath with SymPy in the sandbox', () => {
     ['\\int_0^{\\pi} \\sin t dt', '2', true],
     ['(\\int_0^1 x dx, 2)', '(0.5, 2)', true],
     ['9^{9^{9}}', '3^{774840977}', false],
+    [`2, ${INTEGRAL}`, '\\frac{1}{3}, 2', true],
+    [`2, ${INTEGRAL}`, '\\frac{1}{4}, 2', false],
+    ['\\int_0^1 t dt, \\int_0^1 t^2 dt', '\\frac{1}{3}, \\frac{1}{2}', true],
+    ['\\int_0^1 t dt, \\int_0^1 t dt', '\\frac{1}{3}, \\frac{1}{2}', false],
+    ['\\{\\int_0^1 t dt, \\frac12\\}', '\\{\\frac12\\}', true],
+    [`3x^2 ${INTEGRAL} + y^2 = 4`, '2x^2 + 2y^2 = 8', true],
+    [`3x^2 ${INTEGRAL} + y^2 = 4`, '2x^2 + 2y^2 = 9', false],
+    [`x^2 ${INTEGRAL} + y^2 > 4`, '-x^2 - 3y^2 > -12', false],
+    [`x^2 ${INTEGRAL} + y^2 < 4`, '-x^2 - 3y^2 > -12', true],
+    [`(0, ${INTEGRAL}) \\cup (1, 2)`, '(0, 1/3) \\cup (1, 2)', true],
   ])('%s against %s: %s', { timeout: 60_000 }, async (answer, gold, correct) => {
     expect(await gradeMath(answer, gold, { runner, timeoutSeconds: 20 })).toMatchObject({ kind: 'graded', correct });
   });

@@ -6,7 +6,8 @@ import type { Graded, Verdict } from '../../domain/verdict.js';
 import type { CodeRunner } from '../../sandbox/codeRunner.js';
 import { UserError } from '../../userError.js';
 import { checkGold, compareAnswers, gradeAnswer, verdictOf } from './gradeAnswer.js';
-import { ANSWERS, type Pair, sympyProgram } from './sympyProgram.js';
+import type { Question } from './question.js';
+import { ANSWERS, sympyProgram } from './sympyProgram.js';
 
 export interface GradeMathOptions {
   /** Where SymPy runs; without one, what cannot be decided is not equal. */
@@ -45,12 +46,12 @@ export function refuseGold(gold: string, where = ''): void {
 
 async function secondOpinion(
   answer: string,
-  pairs: readonly Pair[],
+  open: readonly Question[],
   runner: CodeRunner,
   { signal, timeoutSeconds = TIMEOUT_SECONDS }: GradeMathOptions,
 ): Promise<Verdict> {
   const notEqual: Graded = verdictOf(false, answer);
-  const code = sympyProgram(pairs);
+  const code = sympyProgram(open);
   if (code === undefined) return notEqual;
   const result = await runner.run({ code, timeoutSeconds, memoryMb: MEMORY_MB }, signal);
   if (result.kind === 'infra') return result;

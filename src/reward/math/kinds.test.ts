@@ -72,7 +72,7 @@ const EQUAL: Readonly<Record<string, Pairs>> = {
     ['\\langle 1,2,3\\rangle', '(1,2,3)'],
     ['\\begin{pmatrix}1\\\\2\\end{pmatrix}', '(1,2)'],
     ['2\\begin{pmatrix}1&0\\\\0&1\\end{pmatrix}', '[[2,0],[0,2]]'],
-    ['100,200', '200, 100'],
+    ['100, 200', '200, 100'],
   ],
   'units and marks': [
     ['5 \\text{ square meters}', '5 m^2'.replace(' m', '\\text{ m}')],
@@ -176,6 +176,7 @@ const DIFFERENT: Readonly<Record<string, Pairs>> = {
   ],
   'sets, lists, tuples and matrices': [
     ['1,2', '12'],
+    ['100,200', '200, 100'],
     ['(1,2)', '\\{1,2\\}'],
     ['1,1,2', '1,2'],
     ['x=1,y=2', 'x=2,y=1'],

@@ -26,7 +26,7 @@ export interface Parsed {
 export function parseExpression(tokens: readonly Token[], from: number, to: number): Parsed | undefined {
   const parser = new Parser(tokens, from, to);
   try {
-    const node = parser.sum();
+    const node = parser.whole();
     return { node, end: parser.at };
   } catch (error) {
     if (error instanceof NoExpression) return undefined;
@@ -71,6 +71,17 @@ class Parser {
     this.#tokens = tokens;
     this.at = from;
     this.#to = to;
+  }
+
+  /** All that stands in braces or alone: `n \choose k` and `a \over b` take it whole. */
+  whole(): Node {
+    const top = this.sum();
+    if (!this.#isSign('\\choose', '\\over')) return top;
+    const choose = this.#isSign('\\choose');
+    this.at++;
+    const bottom = this.sum();
+    if (this.#isSign('\\choose', '\\over')) throw new NoExpression();
+    return choose ? call('binomial', top, bottom) : quotient(top, bottom);
   }
 
   sum(): Node {
@@ -484,7 +495,7 @@ class Parser {
     this.#take(open);
     const bars = this.#bars;
     this.#bars = 0;
-    const inner = this.sum();
+    const inner = open === '{' ? this.whole() : this.sum();
     this.#bars = bars;
     this.#take(close);
     return inner;

@@ -3,6 +3,7 @@
  * or a box gives way to it. Linear in the text. Does not know what the text is worth: see `readAnswer.ts`.
  */
 import { lastBoxed } from '../extract.js';
+import { isCaseless } from './words.js';
 
 /** Longer answers, after what surrounds them is taken off, are compared as they stand. */
 export const MAX_LENGTH = 20_000;
@@ -19,18 +20,30 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ['`', '`'],
   ['<answer>', '</answer>'],
 ];
-const WRAPPER = /\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mathit|mathsf|mbox|boxed|boldsymbol|bf|rm)\s{0,8}\{/y;
-const STRAY_ENDS = ['\\)', '\\]', '</answer>', '。', '．'];
+const WRAPPER =
+  /\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|emph|mathrm|mathbf|mathit|mathsf|mbox|fbox|boxed|boldsymbol|bm|bf|rm)\s{0,8}\{/y;
+const STRAY_ENDS = ['\\)', '\\]', '</answer>', '。'];
+/** Colours change nothing; what they colour stays. */
+const COLOUR = /\\(?:text)?color(?:box)?\s{0,8}(?:\[[^[\]]{0,20}\]\s{0,8})?\{[^{}]{0,40}\}/g;
 
 /** The answer inside `text`, without surrounding marks; spaces and minus signs in one spelling. */
 export function plainForm(text: string): string {
-  const peeled = peel(text);
+  const peeled = peel(halfWidth(text.includes('color') ? text.replace(COLOUR, ' ') : text));
   if (peeled.length > MAX_LENGTH) return peeled;
   const inner = insideProse(peeled);
   return spelling(inner === undefined ? peeled : peel(inner));
 }
 
-/** Without dollars, bold, braces, \text{}, \boxed{}, a full stop, over the whole text, however deep. */
+/** Full-width characters and mathematical letters and digits as the plain ones they show; a backslash is never made. */
+function halfWidth(text: string): string {
+  if (!/[\uff01-\uff5e\ud835]/.test(text)) return text;
+  return text
+    .replace(/[\uff5b\uff5d]/g, (brace) => (brace === '\uff5b' ? '\\{' : '\\}'))
+    .replace(/[\uff01-\uff3b\uff3d-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
+    .replace(/[\u{1d400}-\u{1d7ff}]/gu, (char) => char.normalize('NFKC'));
+}
+
+/** Without dollars, bold, braces, \text{}, \boxed{}, a full stop, a semicolon, over the whole text, however deep. */
 function peel(text: string): string {
   let [low, high] = [0, text.length];
   const matches = matchBraces(text);
@@ -65,13 +78,30 @@ function peel(text: string): string {
       high -= stray.length;
       continue;
     }
-    if (high - low > 1 && text[high - 1] === '.' && text[high - 2] !== '.' && text[high - 2] !== '\\') {
+    const last = text[high - 1]!;
+    if (high - low > 1 && '.;,'.includes(last) && text[high - 2] !== last && text[high - 2] !== '\\') {
       high--;
+      continue;
+    }
+    const ended = endsInBreak(text, low, high);
+    if (ended < high) {
+      high = ended;
       continue;
     }
     return text.slice(low, high);
   }
 }
+
+/** Where the text ends without a line break (`\\\\`) or a space of LaTeX (`\\;`) behind it; at least one character stays. */
+function endsInBreak(text: string, low: number, high: number): number {
+  if (high - low < 3 || text[high - 2] !== '\\' || !'\\;,:!'.includes(text[high - 1]!)) return high;
+  // Backslashes pair off from the left: after an odd number of others, this one is no command.
+  let slashes = 0;
+  while (high - 2 - slashes > low && slashes < MAX_SLASHES && text[high - 3 - slashes] === '\\') slashes++;
+  return slashes % 2 === 0 && slashes < MAX_SLASHES ? high - 2 : high;
+}
+
+const MAX_SLASHES = 8;
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]!);
 
@@ -131,7 +161,7 @@ function spelling(text: string): string {
   return form.replace(/ {2,}/g, ' ').trim();
 }
 
-/** For comparing texts as texts: spaces around signs do not count, nor does case where there are only words. */
+/** For comparing texts as texts: spaces around signs do not count, nor does case in words. */
 export function textForm(plain: string): string {
   if (plain.length > MAX_LENGTH) return plain;
   const unwrapped = plain
@@ -141,10 +171,11 @@ export function textForm(plain: string): string {
     .replace(/ ?(\\[{}]|[^\p{L}\p{N}\s\\]) ?/gu, '$1')
     .replace(/ \\/g, '\\')
     .trim();
-  return isWords(unwrapped) ? unwrapped.toLowerCase() : unwrapped;
+  if (!isWords(unwrapped)) return unwrapped;
+  return unwrapped.replace(/\b([ap])\.m\b\.?/gi, '$1m').replace(/\p{L}+/gu, (run) => (isCaseless(run) ? run.toLowerCase() : run));
 }
 
-/** Whether a text is words (dates and times among them), so that case says nothing. */
+/** Whether a text is words (dates and times among them), so that case may say nothing. */
 function isWords(text: string): boolean {
   if (/[=+*/^_<>|\\{}[\]]|\d\p{L}|\p{L}\d/u.test(text)) return false;
   return !text.includes('-') || /\p{L}{2}-\p{L}{2}/u.test(text);

@@ -3,34 +3,41 @@
  * read as a whole is undefined, and remains text. Reads no sentences, times or dates.
  *
  * Readings: `x = 5` is 5 with the name x, where the left side is one name that the right side does not hold; `x = 1, 2` gives both the name;
- * `1 \pm a` is a list of two; a comma, `and`, `or` and `;` join a list; `1,000` is a thousand, and where a comma could also separate, the
- * list is kept as a second reading.
+ * `1 \pm a` is a list of two; a comma, `and`, `or` and `;` join a list; `1,000` is a thousand, never a list: that has a space, or braces.
  */
+import { Budget } from './budget.js';
+import { exactValue } from './exact.js';
 import { MINUS_ONE, mapNodes, type Node, negated, number, product, someNode, variablesOf } from './node.js';
 import { parseExpression, parseRows } from './parseExpression.js';
 import { MAX_LENGTH } from './plainText.js';
-import { whole } from './rational.js';
+import { compare, whole } from './rational.js';
 import { type Token, tokenize } from './tokens.js';
 import { readUnit } from './units.js';
 import type { Interval, Operator, Value } from './value.js';
 
 const MAX_ITEMS = 400;
 const MAX_NESTING = 20;
+/** For the few numbers whose order has to be known to read a text at all. */
+const READ_BUDGET = 100_000;
 
-/** Every reading of a plain form, the likelier first; empty where it is text. */
-export function readAnswer(plain: string): readonly Value[] {
-  if (plain.length > MAX_LENGTH || isJustWords(plain) || DATE.test(plain)) return [];
-  const tokens = tokenize(plain, { thousands: true });
-  const first = tokens && readTokens(tokens);
-  if (!/\d,\d{3}/.test(plain)) return first ? [first] : [];
-  const others = tokenize(plain, { thousands: false });
-  const zero = others?.some((token) => token.type === 'number' && /^0\d/.test(token.digits));
-  const second = others && !zero ? readTokens(others) : undefined;
-  return [first, second].filter((value) => value !== undefined);
+/** What a plain form says; undefined where it is text. */
+export function readAnswer(plain: string): Value | undefined {
+  if (plain.length > MAX_LENGTH || isJustWords(plain) || isNoArithmetic(plain)) return undefined;
+  const tokens = tokenize(plain);
+  return tokens && readTokens(tokens);
 }
 
 /** A day with its year is no subtraction and no quotient. */
 const DATE = /^(?:\d{4}([-/])\d{1,2}\1\d{1,2}|\d{1,2}([-/])\d{1,2}\2\d{4})$/;
+/** Nor are whole numbers with hyphens and no spaces: more than two, one that begins with a zero, or three digits and four. */
+const HYPHENATED = /^\+?\d+(?:-\d+)+$/;
+
+function isNoArithmetic(plain: string): boolean {
+  if (DATE.test(plain)) return true;
+  if (!HYPHENATED.test(plain)) return false;
+  const groups = plain.split('-');
+  return groups.length > 2 || groups.some((group) => /^0\d/.test(group)) || /^\d{3}-\d{4}$/.test(plain);
+}
 
 /** Words are text, even where their letters could be multiplied. */
 function isJustWords(plain: string): boolean {
@@ -221,14 +228,7 @@ function intervalsOf(sides: readonly Node[], operators: readonly Operator[]): Va
   if (operators.includes('≠')) {
     if (sides.length !== 2) return undefined;
     const [hole] = others;
-    return {
-      kind: 'intervals',
-      label,
-      parts: [
-        { low: undefined, high: hole, lowClosed: false, highClosed: false },
-        { low: hole, high: undefined, lowClosed: false, highClosed: false },
-      ],
-    };
+    return { kind: 'intervals', label, parts: around([hole!]) };
   }
   if (sides.length > 3 || (sides.length === 3 && position !== 1)) return undefined;
   const below = position > 0 ? sides[position - 1] : undefined;
@@ -258,7 +258,9 @@ const MATRICES = /^\\begin (?:[pbB]?matrix|smallmatrix|array)$/;
 function readTerm(tokens: readonly Token[], from: number, to: number, nesting: number): Value | undefined {
   if (nesting > MAX_NESTING || from >= to) return undefined;
   const cups = outside(tokens, from, to, (token) => isSign(token, '∪'));
-  if (cups.length > 0) return readUnion(tokens, from, to, cups, nesting);
+  if (cups.length > 0) return cups.length > MAX_ITEMS ? undefined : readUnion(tokens, from, to, cups, nesting);
+  const without = outside(tokens, from, to, (token) => isSign(token, '∖'));
+  if (without.length > 0) return without.length > 1 ? undefined : readDifference(tokens, from, to, without[0]!, nesting);
   const first = tokens[from]!;
   if (to - from === 1 && isSign(first, '∅')) return { kind: 'set', items: [] };
   if (to - from === 1 && first.type === 'name' && first.name === 'ℝ') {
@@ -275,13 +277,51 @@ function readUnion(tokens: readonly Token[], from: number, to: number, cups: rea
   let start = from;
   for (const end of [...cups, to]) {
     const item = readTerm(tokens, start, end, nesting + 1);
-    const interval = item?.kind === 'tuple' ? asInterval(item) : undefined;
-    if (interval === undefined) return undefined;
-    parts.push(interval);
+    const read = item && intervalsIn(item);
+    if (read === undefined) return undefined;
+    parts.push(...read);
     start = end + 1;
   }
   return union(parts, undefined);
 }
+
+/** An interval, a union of them, or a set of numbers as points. */
+function intervalsIn(value: Value): readonly Interval[] | undefined {
+  if (value.kind === 'intervals') return value.label === undefined ? value.parts : undefined;
+  if (value.kind === 'set') {
+    const points = pointsIn(value);
+    return points?.map((node) => ({ low: node, high: node, lowClosed: true, highClosed: true }));
+  }
+  const interval = value.kind === 'tuple' ? asInterval(value) : undefined;
+  return interval && [interval];
+}
+
+function pointsIn(set: Extract<Value, { kind: 'set' }>): readonly Node[] | undefined {
+  const points = set.items.map((item) =>
+    item.kind === 'quantity' && item.unit === '' && item.label === undefined && variablesOf(item.node).size === 0 ? item.node : undefined,
+  );
+  return points.every((point) => point !== undefined) ? points : undefined;
+}
+
+/** `\mathbb{R} \setminus \{1, 2\}`: what is left, where the points are plain numbers. */
+function readDifference(tokens: readonly Token[], from: number, to: number, at: number, nesting: number): Value | undefined {
+  const [all, taken] = [readTerm(tokens, from, at, nesting + 1), readTerm(tokens, at + 1, to, nesting + 1)];
+  if (all?.kind !== 'intervals' || all.parts.length !== 1 || all.parts[0]!.low !== undefined || all.parts[0]!.high !== undefined)
+    return undefined;
+  const points = taken?.kind === 'set' ? pointsIn(taken) : undefined;
+  if (points?.length === 1) return union(around(points), undefined);
+  const numbers = points?.map((node) => {
+    const value = exactValue(node, new Budget(READ_BUDGET));
+    return typeof value === 'string' ? undefined : value;
+  });
+  if (numbers === undefined || !numbers.every((value) => value !== undefined) || numbers.length === 0) return undefined;
+  const ends = numbers.sort(compare).filter((value, i) => i === 0 || compare(value, numbers[i - 1]!) !== 0);
+  return union(around(ends.map(number)), undefined);
+}
+
+/** Everything but the points, which are in order. */
+const around = (points: readonly Node[]): readonly Interval[] =>
+  [undefined, ...points].map((low, i) => ({ low, high: points[i], lowClosed: false, highClosed: false }));
 
 const union = (parts: readonly Interval[], label: string | undefined): Value => ({
   kind: 'intervals',
@@ -289,20 +329,21 @@ const union = (parts: readonly Interval[], label: string | undefined): Value => 
   ...(label !== undefined && { label }),
 });
 
-/** Two numbers in brackets, read as the interval between them. */
+/** Two numbers in brackets, read as the interval between them; infinity belongs to none. */
 export function asInterval(tuple: Extract<Value, { kind: 'tuple' }>): Interval | undefined {
   if (tuple.items.length !== 2 || !'(['.includes(tuple.open) || !')]'.includes(tuple.close)) return undefined;
   const ends: (Node | undefined)[] = [];
   for (const [i, item] of tuple.items.entries()) {
-    if (item.kind === 'infinity' && item.negative === (i === 0)) ends.push(undefined);
+    const closed = i === 0 ? tuple.open === '[' : tuple.close === ']';
+    if (item.kind === 'infinity' && item.negative === (i === 0) && !closed) ends.push(undefined);
     else if (item.kind === 'quantity') ends.push(item.node);
     else return undefined;
   }
   return {
     low: ends[0],
     high: ends[1],
-    lowClosed: tuple.open === '[' && ends[0] !== undefined,
-    highClosed: tuple.close === ']' && ends[1] !== undefined,
+    lowClosed: tuple.open === '[',
+    highClosed: tuple.close === ']',
   };
 }
 
@@ -403,7 +444,7 @@ function readQuantity(tokens: readonly Token[], from: number, to: number): Value
   let node = parsed.node;
   let unit = currency;
   if (parsed.end < to) {
-    const read = readUnit(tokens, parsed.end, to);
+    const read = readUnit(tokens, parsed.end, to, currency);
     if (read === undefined) return undefined;
     if (read.name !== '') unit = currency === '' || currency === read.name ? read.name : `${currency} ${read.name}`;
     if (read.factor.numerator !== 1n || read.factor.denominator !== 1n) node = product([node, number(read.factor)]);

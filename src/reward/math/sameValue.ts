@@ -3,26 +3,32 @@
  *
  * - A unit, a currency mark and the name before `=` may be left out on one side, but not differ.
  * - An equation equals another up to a factor that is a number other than 0; an inequality up to a positive one.
- * - Lists of solutions and sets have no order, and each matches the other; in sets, repeated elements count once. Tuples have an order, and
- *   their brackets count where there are two parts: an interval is no point. A column is the same vector as a tuple.
- * - Intervals equal the inequalities that describe them.
+ * - A degree sign may be left out like a unit, but not where pi occurs: there, degrees equal the radians that they are.
+ * - Lists of solutions and sets have no order, and each matches the other; in sets, repeated elements count once. A set inside a collection
+ *   equals sets only, one of a single element too. Tuples have an order, and their brackets count where there are two parts: an interval is
+ *   no point. A column is the same vector as a tuple.
+ * - Intervals equal the inequalities that describe them, and unions the unions of the same numbers.
  */
 import type { Budget } from './budget.js';
 import { type Decision, equalNodes, factorBetween } from './equalNodes.js';
+import { merged, solvedChain } from './intervals.js';
+import { type Compared, matched } from './matching.js';
 import { difference, type Node, number, product, someNode, variablesOf } from './node.js';
+import type { Question } from './question.js';
 import { rational } from './rational.js';
 import { asInterval } from './readAnswer.js';
 import type { Interval, Operator, Value } from './value.js';
 
 export interface Comparison {
   readonly budget: Budget;
-  /** Pairs of expressions that would have to be equal: filled where nothing else keeps two answers apart. */
-  readonly open: { readonly a: Node; readonly b: Node }[];
-  /** Whether something was left open that no list of pairs expresses. */
+  /** What would have to hold: filled where nothing else keeps two answers apart. */
+  readonly open: Question[];
+  /** Whether something was left open that no question expresses. */
   unclear: boolean;
 }
 
-export function sameValue(a: Value, b: Value, comparison: Comparison): Decision {
+export function sameValue(left: Value, right: Value, comparison: Comparison): Decision {
+  const [a, b] = settled(left, right, comparison.budget);
   if (a.kind === 'set' || a.kind === 'list' || b.kind === 'set' || b.kind === 'list') return sameCollection(a, b, comparison);
   if (a.kind === 'intervals' || b.kind === 'intervals') return sameIntervals(a, b, comparison);
   if (a.kind === 'relation' || b.kind === 'relation') return sameRelation(a, b, comparison);
@@ -34,6 +40,19 @@ export function sameValue(a: Value, b: Value, comparison: Comparison): Decision 
   return sameTuple(a, b, comparison);
 }
 
+/** Chains of inequalities as intervals, where nothing on either side remains a relation. */
+function settled(a: Value, b: Value, budget: Budget): readonly [Value, Value] {
+  if (!isChain(a) && !isChain(b)) return [a, b];
+  const [x, y] = [a, b].map((value) => (isChain(value) ? solvedChain(value, budget) : value));
+  return x === undefined || y === undefined ? [a, b] : [x, y];
+}
+
+const isChain = (value: Value): value is Relation => value.kind === 'relation' && value.operators.length > 1;
+
+/** Elements of collections and parts of tuples: a set is never the element in it. */
+const sameElement = (a: Value, b: Value, comparison: Comparison): Decision =>
+  (a.kind === 'set') === (b.kind === 'set') ? sameValue(a, b, comparison) : 'different';
+
 const differ = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
 function sameQuantity(a: Extract<Value, { kind: 'quantity' }>, b: Extract<Value, { kind: 'quantity' }>, comparison: Comparison): Decision {
@@ -41,18 +60,18 @@ function sameQuantity(a: Extract<Value, { kind: 'quantity' }>, b: Extract<Value,
   if (differ(a.label, b.label)) {
     return sameRelation(equation(a)!, equation(b)!, comparison);
   }
-  const decision = same(a.node, b.node, comparison);
-  if (decision !== 'different' || (a.unit === '°') === (b.unit === '°')) return decision;
+  if ((a.unit === '°') === (b.unit === '°') || (!hasPi(a.node) && !hasPi(b.node))) return same(a.node, b.node, comparison);
   const [degrees, radians] = a.unit === '°' ? [a.node, b.node] : [b.node, a.node];
-  const hasPi = someNode(radians, (node) => node.kind === 'constant' && node.name === 'pi');
-  return hasPi ? same(product([degrees, PI_OVER_180]), radians, comparison) : 'different';
+  return same(product([degrees, PI_OVER_180]), radians, comparison);
 }
+
+const hasPi = (node: Node): boolean => someNode(node, (part) => part.kind === 'constant' && part.name === 'pi');
 
 const PI_OVER_180: Node = product([number(rational(1n, 180n)), { kind: 'constant', name: 'pi' }]);
 
 function same(a: Node, b: Node, comparison: Comparison): Decision {
   const decision = equalNodes(a, b, comparison.budget);
-  if (decision === 'undecided') comparison.open.push({ a, b });
+  if (decision === 'undecided') comparison.open.push({ kind: 'same', a, b });
   return decision;
 }
 
@@ -72,7 +91,7 @@ function sameTuple(a: Extract<Value, { kind: 'tuple' }>, b: Extract<Value, { kin
   const plain = (bracket: string): string =>
     bracket === '⟨' ? '(' : bracket === '⟩' ? ')' : a.items.length > 2 ? bracket.replace('[', '(').replace(']', ')') : bracket;
   if (plain(a.open) !== plain(b.open) || plain(a.close) !== plain(b.close)) return 'different';
-  return all(a.items.length, (i) => sameValue(a.items[i]!, b.items[i]!, comparison));
+  return all(a.items.length, (i) => sameElement(a.items[i]!, b.items[i]!, comparison));
 }
 
 function sameMatrix(
@@ -105,37 +124,26 @@ function sameCollection(a: Value, b: Value, comparison: Comparison): Decision {
   if (x === undefined || y === undefined) return 'different';
   if (a.kind === 'list' && b.kind === 'list' && a.either !== b.either) return 'different';
   const sets = a.kind === 'set' && b.kind === 'set';
-  if (!sets && x.length !== y.length) return 'different';
-  const free = new Set(y.keys());
-  let undecided = false;
-  for (const item of x) {
-    const found = [...(sets ? y.keys() : free)].find((i) => {
-      const decision = quietly(item, y[i]!, comparison);
-      if (decision === 'undecided') undecided = true;
-      return decision === 'equal';
-    });
-    if (found === undefined) return open(undecided, comparison);
-    free.delete(found);
-  }
-  if (!sets || free.size === 0) return 'equal';
-  const covered = y.every((item) =>
-    x.some((other) => {
-      const decision = quietly(item, other, comparison);
-      if (decision === 'undecided') undecided = true;
-      return decision === 'equal';
-    }),
+  const { budget } = comparison;
+  return left(
+    matched(x.length, y.length, (i, j) => apart(budget, (own) => sameElement(x[i]!, y[j]!, own)), sets),
+    comparison,
   );
-  return covered ? 'equal' : open(undecided, comparison);
 }
 
-function open(undecided: boolean, comparison: Comparison): Decision {
-  if (undecided) comparison.unclear = true;
-  return undecided ? 'undecided' : 'different';
+/** A comparison of its own: which elements would have to be equal is not known yet. */
+function apart(budget: Budget, compare: (own: Comparison) => Decision): Compared {
+  const own: Comparison = { budget, open: [], unclear: false };
+  const decision = compare(own);
+  return decision === 'undecided' && !own.unclear && own.open.length > 0 ? { decision, open: own.open } : { decision };
 }
 
-/** Without leaving pairs open: which of them would have to be equal is not known. */
-const quietly = (a: Value, b: Value, comparison: Comparison): Decision =>
-  sameValue(a, b, { budget: comparison.budget, open: [], unclear: false });
+/** What a comparison of elements leaves open, taken over. */
+function left({ decision, open }: Compared, comparison: Comparison): Decision {
+  if (decision === 'undecided' && open === undefined) comparison.unclear = true;
+  if (decision === 'undecided' && open !== undefined) comparison.open.push(...open);
+  return decision;
+}
 
 /** A single value is a list of one, and the set of it. */
 function elementsOf(value: Value): readonly Value[] | undefined {
@@ -149,23 +157,16 @@ function elementsOf(value: Value): readonly Value[] | undefined {
 
 function sameIntervals(a: Value, b: Value, comparison: Comparison): Decision {
   if (a.kind === 'relation' || b.kind === 'relation') {
-    const [left, right] = [halfLine(a, b), halfLine(b, a)];
-    return left === undefined || right === undefined ? 'different' : sameRelation(left, right, comparison);
+    const [x, y] = [halfLine(a, b), halfLine(b, a)];
+    return x === undefined || y === undefined ? 'different' : sameRelation(x, y, comparison);
   }
-  const [x, y] = [intervalsOf(a), intervalsOf(b)];
-  if (x === undefined || y === undefined || x.length !== y.length || differ(labelOf(a), labelOf(b))) return 'different';
-  const free = new Set(y.keys());
-  let undecided = false;
-  for (const part of x) {
-    const found = [...free].find((i) => {
-      const decision = sameInterval(part, y[i]!, comparison.budget);
-      if (decision === 'undecided') undecided = true;
-      return decision === 'equal';
-    });
-    if (found === undefined) return open(undecided, comparison);
-    free.delete(found);
-  }
-  return 'equal';
+  const { budget } = comparison;
+  const [x, y] = [intervalsOf(a), intervalsOf(b)].map((parts) => parts && merged(parts, budget));
+  if (x === undefined || y === undefined || differ(labelOf(a), labelOf(b))) return 'different';
+  return left(
+    matched(x.length, y.length, (i, j) => apart(budget, (own) => sameInterval(x[i]!, y[j]!, own)), false),
+    comparison,
+  );
 }
 
 const labelOf = (value: Value): string | undefined => ('label' in value ? value.label : undefined);
@@ -176,7 +177,7 @@ function intervalsOf(value: Value): readonly Interval[] | undefined {
   return interval && [interval];
 }
 
-function sameInterval(a: Interval, b: Interval, budget: Budget): Decision {
+function sameInterval(a: Interval, b: Interval, comparison: Comparison): Decision {
   if (a.lowClosed !== b.lowClosed || a.highClosed !== b.highClosed) return 'different';
   const ends = [
     [a.low, b.low],
@@ -184,7 +185,7 @@ function sameInterval(a: Interval, b: Interval, budget: Budget): Decision {
   ] as const;
   return all(2, (i) => {
     const [x, y] = ends[i]!;
-    return x === undefined || y === undefined ? (x === y ? 'equal' : 'different') : equalNodes(x, y, budget);
+    return x === undefined || y === undefined ? (x === y ? 'equal' : 'different') : same(x, y, comparison);
   });
 }
 
@@ -216,13 +217,19 @@ function sameRelation(a: Value, b: Value, comparison: Comparison): Decision {
   const [x, y] = [equation(a), equation(b)];
   if (x === undefined || y === undefined) return 'different';
   if (x.operators.length !== y.operators.length || x.operators.some((operator, i) => operator !== y.operators[i])) return 'different';
-  const bySides = all(x.sides.length, (i) => equalNodes(x.sides[i]!, y.sides[i]!, comparison.budget));
-  if (bySides === 'equal' || x.operators.length > 1 || x.operators[0] === '∈') {
+  const { budget } = comparison;
+  const [first] = x.operators;
+  const bySides = all(x.sides.length, (i) => equalNodes(x.sides[i]!, y.sides[i]!, budget));
+  if (bySides === 'equal' || first === '∈') {
     if (bySides === 'undecided') for (const [i, side] of x.sides.entries()) same(side, y.sides[i]!, comparison);
     return bySides;
   }
-  const factor = factorBetween(difference(x.sides[1]!, x.sides[0]!), difference(y.sides[1]!, y.sides[0]!), comparison.budget);
-  if (factor === 'undecided') comparison.unclear = true;
-  if (factor === 'undecided' || factor === 'none') return factor === 'none' ? 'different' : 'undecided';
-  return x.operators[0] === '=' || x.operators[0] === '≠' || factor === 'positive' ? 'equal' : 'different';
+  return all(x.operators.length, (i) => {
+    const differences = [x, y].map(({ sides }) => difference(sides[i + 1]!, sides[i]!)) as [Node, Node];
+    const positive = x.operators[i] !== '=' && x.operators[i] !== '≠';
+    const factor = factorBetween(...differences, budget);
+    if (factor === 'undecided') comparison.open.push({ kind: 'proportional', a: differences[0], b: differences[1], positive });
+    if (factor === 'undecided' || factor === 'none') return factor === 'none' ? 'different' : 'undecided';
+    return !positive || factor === 'positive' ? 'equal' : 'different';
+  });
 }

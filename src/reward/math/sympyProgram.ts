@@ -1,18 +1,15 @@
 /**
- * A Python program that lets SymPy decide whether pairs of expressions are equal. It is made from trees alone: names become v0, v1, …, and
+ * A Python program that lets SymPy decide what the exact comparison leaves open. It is made from trees alone: names become v0, v1, …, and
  * no text of a model's ever reaches it. Runs nothing: see `gradeMath.ts`.
  */
 import type { Node } from './node.js';
-
-export interface Pair {
-  readonly a: Node;
-  readonly b: Node;
-}
+import { type Question, sizeOf } from './question.js';
 
 /** What the program prints as its last line. */
 export const ANSWERS = { equal: 'toolwise: equal', different: 'toolwise: different', missing: 'toolwise: no sympy' } as const;
 
 const MAX_PROGRAM = 60_000;
+const MAX_PAIRS = 24;
 
 const FUNCTIONS: Readonly<Record<Extract<Node, { kind: 'call' }>['name'], string>> = {
   sin: 'sin',
@@ -43,33 +40,78 @@ const FUNCTIONS: Readonly<Record<Extract<Node, { kind: 'call' }>['name'], string
 };
 
 /** Undefined where an expression has no counterpart in SymPy, or the program would be too long. */
-export function sympyProgram(pairs: readonly Pair[]): string | undefined {
+export function sympyProgram(questions: readonly Question[]): string | undefined {
+  if (questions.length === 0 || sizeOf(questions) > MAX_PAIRS) return undefined;
   const names = new Map<string, string>();
-  const written = pairs.map(({ a, b }) => {
-    const [left, right] = [toPython(a, names), toPython(b, names)];
-    return left === undefined || right === undefined ? undefined : `    lambda: (${left}, ${right}),`;
-  });
-  if (written.length === 0 || written.some((pair) => pair === undefined)) return undefined;
+  const asked = writtenAll(questions, names);
+  if (asked === undefined) return undefined;
   const program = `try:
     from sympy import *
 except ImportError:
     print("${ANSWERS.missing}")
     raise SystemExit
 ${[...names.values()].map((name) => `${name} = Symbol("${name}")`).join('\n')}
-pairs = [
-${written.join('\n')}
-]
 
-def same(a, b):
-    a, b = a.doit(), b.doit()
-    if a.has(nan, zoo, oo, -oo) or b.has(nan, zoo, oo, -oo):
-        return False
-    rest = simplify(a - b)
+def read(pair):
+    a, b = (sympify(side).doit() for side in pair())
+    return None if a.has(nan, zoo, oo, -oo) or b.has(nan, zoo, oo, -oo) else (a, b)
+
+def is_zero(a):
+    rest = simplify(a)
     return rest == 0 or rest.equals(0) is True
 
-print("${ANSWERS.equal}" if all(same(*map(sympify, pair())) for pair in pairs) else "${ANSWERS.different}")
+def same(pair):
+    sides = read(pair)
+    return sides is not None and is_zero(sides[0] - sides[1])
+
+def proportional(pair, positive):
+    sides = read(pair)
+    if sides is None or is_zero(sides[0]) or is_zero(sides[1]):
+        return False
+    ratio = simplify(sides[0] / sides[1])
+    return not ratio.free_symbols and ratio.is_number and (ratio.is_positive is True or not positive)
+
+def matching(cells, cover):
+    known = {}
+    def holds(i, j):
+        if (i, j) not in known:
+            known[i, j] = cells[i][j] if isinstance(cells[i][j], bool) else together(cells[i][j])
+        return known[i, j]
+    columns = range(len(cells[0]))
+    if cover:
+        rows = range(len(cells))
+        return all(any(holds(i, j) for j in columns) for i in rows) and all(any(holds(i, j) for i in rows) for j in columns)
+    def place(i, taken):
+        return i == len(cells) or any(j not in taken and holds(i, j) and place(i + 1, taken | {j}) for j in columns)
+    return place(0, frozenset())
+
+def together(questions):
+    return all(question() for question in questions)
+
+print("${ANSWERS.equal}" if together(${asked}) else "${ANSWERS.different}")
 `;
   return program.length > MAX_PROGRAM ? undefined : program;
+}
+
+function writtenAll(questions: readonly Question[], names: Map<string, string>): string | undefined {
+  const parts = questions.map((question) => written(question, names));
+  return parts.every((part) => part !== undefined) ? `[${parts.join(', ')}]` : undefined;
+}
+
+function written(question: Question, names: Map<string, string>): string | undefined {
+  if (question.kind === 'matching') {
+    const rows = question.cells.map((row) => {
+      const cells = row.map((cell) => (typeof cell === 'boolean' ? (cell ? 'True' : 'False') : writtenAll(cell, names)));
+      return cells.every((cell) => cell !== undefined) ? `[${cells.join(', ')}]` : undefined;
+    });
+    return rows.every((row) => row !== undefined)
+      ? `lambda: matching([${rows.join(', ')}], ${question.cover ? 'True' : 'False'})`
+      : undefined;
+  }
+  const [left, right] = [toPython(question.a, names), toPython(question.b, names)];
+  if (left === undefined || right === undefined) return undefined;
+  const pair = `lambda: (${left}, ${right})`;
+  return question.kind === 'same' ? `lambda: same(${pair})` : `lambda: proportional(${pair}, ${question.positive ? 'True' : 'False'})`;
 }
 
 function nameFor(name: string, names: Map<string, string>): string {

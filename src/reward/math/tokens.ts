@@ -6,6 +6,7 @@
 import { type FunctionName, NAMED_FUNCTIONS } from './node.js';
 import { THIN_SPACE } from './plainText.js';
 import { fromDigits, multiply, type Rational } from './rational.js';
+import { SHORT_WORDS } from './words.js';
 
 export type Token = { readonly spaceBefore: boolean } & (
   | { readonly type: 'number'; readonly value: Rational; readonly digits: string; readonly exponent?: bigint }
@@ -17,11 +18,6 @@ export type Token = { readonly spaceBefore: boolean } & (
   /** Brackets, operators and the commands that stand for them, in one spelling. */
   | { readonly type: 'sign'; readonly sign: string }
 );
-
-export interface TokenOptions {
-  /** Whether `1,000` is one number; else every comma separates. */
-  readonly thousands: boolean;
-}
 
 const MAX_TOKENS = 20_000;
 
@@ -74,6 +70,12 @@ const COMMANDS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['sqrt', sign('\\sqrt')],
   ['frac', sign('\\frac')],
   ['binom', sign('\\binom')],
+  ['choose', sign('\\choose')],
+  ['over', sign('\\over')],
+  ['imath', { type: 'constant', name: 'i' }],
+  ['jmath', { type: 'constant', name: 'i' }],
+  ['setminus', sign('∖')],
+  ['backslash', sign('∖')],
   ['cdot', sign('*')],
   ['times', sign('*')],
   ['ast', sign('*')],
@@ -138,6 +140,7 @@ const CHARACTERS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['∈', sign('∈')],
   ['∪', sign('∪')],
   ['∨', sign('∨')],
+  ['∖', sign('∖')],
   ['∅', sign('∅')],
   ['√', sign('√')],
   ['∛', sign('∛')],
@@ -179,14 +182,6 @@ const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['⅞', [7, 8]],
 ]);
 
-/** Short words that are no products of letters; longer ones are words by their length. */
-const WORDS: ReadonlySet<string> = new Set(
-  (
-    'and or no not on yes is it if of to the a an in at by for all one two six ten who how was saw dog god war raw own won now net tea eat ' +
-    'cm mm km kg mg ml kph mph ft hr hrs min mins sec secs lb lbs oz yd yds mi in rad deg cup cups egg eggs day days men man car cars pen pens box mol am pm kJ Hz kHz cc sq per mod odd even'
-  ).split(' '),
-);
-
 /** Commands whose braces hold text. */
 const TEXT_COMMANDS: ReadonlySet<string> = new Set(
   'text textbf textit textrm textnormal mbox mathrm operatorname mathsf mathit rm'.split(' '),
@@ -198,7 +193,8 @@ const ACCENTS: ReadonlySet<string> = new Set(
   ),
 );
 
-export function tokenize(text: string, options: TokenOptions): Token[] | undefined {
+/** `1,000` is one number outside brackets, and inside where other commas have a space behind them. */
+export function tokenize(text: string): Token[] | undefined {
   const tokens: Token[] = [];
   let at = 0;
   let depth = 0;
@@ -216,7 +212,7 @@ export function tokenize(text: string, options: TokenOptions): Token[] | undefin
       continue;
     }
     if (isDigit(char) || (char === '.' && isDigit(text[at + 1] ?? ''))) {
-      const read = readNumber(text, at, options.thousands && (depth === 0 || spacedCommas));
+      const read = readNumber(text, at, depth === 0 || spacedCommas);
       tokens.push({ ...read.token, spaceBefore });
       at = read.end;
     } else if (char === '\\') {
@@ -345,6 +341,11 @@ function readCommand(text: string, at: number, tokens: Token[], spaceBefore: boo
   }
   if (name === 'pmod' || name === 'bmod' || name === 'mod') return undefined;
   if (name === 'mathrm' || name === 'cdots' || name === 'ldots' || name === 'dots') return undefined;
+  if ((name === 'imath' || name === 'jmath') && text.includes('\\imath') && text.includes('\\jmath')) {
+    // Beside each other they are unit vectors.
+    push({ type: 'name', name: `\\mathbf{${name[0]}}` });
+    return end;
+  }
   const meaning = COMMANDS.get(name) ?? (GREEK_NAMES.has(name) ? ({ type: 'name', name: `\\${name}` } as const) : undefined);
   if (meaning === undefined) return undefined;
   push(meaning);
@@ -378,7 +379,7 @@ function pushText(command: string, content: string, tokens: Token[], spaceBefore
 
 /** `\vec{v}` and the like; bold letters are the letters, but for the unit vectors i, j and k and for e. */
 function pushAccent(command: string, content: string, tokens: Token[], spaceBefore: boolean): boolean {
-  const text = content.replace(/\s/g, '');
+  const text = content.replace(/\\([ij])math(?![A-Za-z])/g, '$1').replace(/\s/g, '');
   if (text === '' || text.length > 20 || /[\\{}]/.test(text)) return false;
   if (command === 'mathbb' && /^[RZ]$/.test(text)) tokens.push({ type: 'name', name: text === 'R' ? 'ℝ' : 'ℤ', spaceBefore });
   else if ((command === 'mathbf' || command === 'boldsymbol') && /^\d+$/.test(text)) {
@@ -416,7 +417,7 @@ function splitLetters(run: string, tokens: Token[], spaceBefore: boolean): void 
 }
 
 function isWord(run: string): boolean {
-  if (WORDS.has(run) || WORDS.has(run.toLowerCase())) return true;
+  if (SHORT_WORDS.has(run) || SHORT_WORDS.has(run.toLowerCase())) return true;
   if (run.length > 30 || /[^A-Za-z]/.test(run)) return true;
   if (run.length <= 3) return false;
   let [single, known] = [0, 0];

@@ -15,7 +15,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map(
   (
     'meter=m metre=m centimeter=cm centimetre=cm millimeter=mm millimetre=mm kilometer=km kilometre=km inch=in inches=in foot=ft feet=ft ' +
     'yard=yd yds=yd mile=mi gram=g kilogram=kg milligram=mg pound=lb lbs=lb ounce=oz liter=l litre=l milliliter=ml millilitre=ml second=s sec=s secs=s ' +
-    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° radian=rad usd=dollar buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
+    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° celsius=C fahrenheit=F kelvin=K radian=rad usd=dollar buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
   )
     .split(' ')
     .map((pair) => pair.split('=') as [string, string]),
@@ -37,7 +37,7 @@ const NO_UNITS: ReadonlySet<string> = new Set(
     'and or no not on yes is it if of to at by for all but mod than more less least most about approximately roughly nearly almost around over under when where with ' +
     'without either neither nor one two three four five six seven eight nine ten max min maximum minimum greater smaller fewer above below up plus minus odd even between from ' +
     'half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth hundredths ' +
-    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any ' +
+    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative milli micro nano giga tera once twice thrice quadrillion quadrillions quintillion quintillions mil mill mio mrd k M B T G MM through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any ' +
     'pct percentage mille ppm ppb bps basis lakh lakhs crore crores bn mn grand tens scores kilo mega fold doubled halved tripled negated reciprocal inverse ' +
     'binary octal hexadecimal zero eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ' +
     'ninety wrong incorrect false maybe perhaps impossible i e pi x y z n'
@@ -45,8 +45,16 @@ const NO_UNITS: ReadonlySet<string> = new Set(
 );
 const MAX_WORDS = 5;
 
-/** What stands from `from` to `to` as a unit, as a whole; undefined where it is none. */
-export function readUnit(tokens: readonly Token[], from: number, to: number): Unit | undefined {
+/** Letters that multiply: in no unit do they stand before a word, and K stands for kelvins only alone or among symbols. */
+const MULTIPLIERS: ReadonlySet<string> = new Set(['k', 'K', 'M', 'B', 'T', 'G']);
+const CURRENCIES: ReadonlySet<string> = new Set(['dollar', 'euro', 'pound', 'yen', 'cent', 'rupee', 'franc', 'peso', 'yuan']);
+
+/**
+ * What stands from `from` to `to` as a unit, as a whole; undefined where it is none. What may multiply and is not understood
+ * (`K dollars`, `mil`) is none.
+ * @param currency the mark before the number, if any
+ */
+export function readUnit(tokens: readonly Token[], from: number, to: number, currency: string): Unit | undefined {
   const parts: string[] = [];
   let factor = whole(1);
   let words = 0;
@@ -94,7 +102,11 @@ export function readUnit(tokens: readonly Token[], from: number, to: number): Un
       at = fraction.end;
     } else return undefined;
   }
-  return parts.length === 0 && words === 0 ? undefined : { name: spelled(parts), factor };
+  if (parts.length === 0 && words === 0) return undefined;
+  const kelvin = parts.indexOf('K');
+  const money = currency !== '' || parts.some((part) => CURRENCIES.has(part));
+  if (kelvin !== -1 && (money || /^\p{L}{3}/u.test(parts[kelvin + 1] ?? ''))) return undefined;
+  return { name: spelled(parts), factor };
 }
 
 /** One unit's name, or a factor; undefined for a word that is no unit. */
@@ -108,13 +120,15 @@ function readWord(word: string): string | Rational | undefined {
   if (lower === 'per') return '/';
   if (lower === 'square' || lower === 'sq') return '²';
   if (lower === 'cubic' || lower === 'cu') return '³';
+  if (/(?:fold|illionth|illionths)$/.test(lower)) return undefined;
   if (!/^[\p{L}°%][\p{L}°/^*·²³'-]*\d?$/u.test(bare)) return undefined;
-  return bare
+  const parts = bare
     .replace(/²/g, '^2')
     .replace(/³/g, '^3')
-    .split(/([/*·^-])/)
-    .map((part) => oneName(part))
-    .join('');
+    .split(/([/*·^-])/);
+  const multiplies = (part: string): boolean => MULTIPLIERS.has(part) || FACTORS.has(part.toLowerCase());
+  if (parts.includes('-') && parts.some(multiplies)) return undefined;
+  return parts.map((part) => oneName(part)).join('');
 }
 
 function oneName(word: string): string {
