@@ -51,7 +51,7 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
   async function* rows(): AsyncGenerator<ProblemRow, void, void> {
     bad = 0;
     renamed = 0;
-    const ids = new Map<string, number>();
+    const ids = new SeenIds();
     const tell = (row: BadRow): void => {
       bad++;
       onBad?.(row);
@@ -67,8 +67,7 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
           tell({ where: row.where, error: withoutPlace(error.message, row.where) });
           continue;
         }
-        const times = (ids.get(problem.id) ?? 0) + 1;
-        ids.set(problem.id, times);
+        const times = ids.count(problem.id);
         if (times > 1) renamed++;
         yield { problem: times === 1 ? problem : { ...problem, id: `${problem.id}#${times}` }, row };
       }
@@ -88,11 +87,41 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
   };
 }
 
-async function schemaOf(table: Table): Promise<Schema> {
-  for await (const [first] of table.batches({ limit: 1, onBad: () => undefined })) {
-    const found = SCHEMAS.find((schema) => schema.matches(table.columns, first?.values ?? {}));
-    if (found !== undefined) return found;
+/** Counts ids without keeping those that come once: of millions of rows their hashes are enough. */
+class SeenIds {
+  readonly #hashes = new Set<number>();
+  readonly #repeated = new Map<string, number>();
+
+  /** How often it came, with this time. Two different ones in 10^15 are taken for one, which does no harm: the later gets a longer id. */
+  count(id: string): number {
+    const hash = hashOf(id);
+    if (!this.#hashes.has(hash)) {
+      this.#hashes.add(hash);
+      return 1;
+    }
+    const times = (this.#repeated.get(id) ?? 1) + 1;
+    this.#repeated.set(id, times);
+    return times;
   }
+}
+
+/** 52 bits. */
+function hashOf(text: string): number {
+  let low = 0x811c9dc5;
+  let high = 0x9e3779b9;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code, 0x85ebca6b) ^ (high >>> 15);
+  }
+  return (high >>> 12) * 2 ** 32 + (low >>> 0);
+}
+
+async function schemaOf(table: Table): Promise<Schema> {
+  let first: TableRow | undefined;
+  for await (const [row] of table.batches({ limit: 1, onBad: () => undefined })) first = row;
+  const found = SCHEMAS.find((schema) => schema.matches(table.columns, first?.values ?? {}));
+  if (found !== undefined) return found;
   throw new UserError(
     `${table.name} is in no known form: it has the columns ${table.columns.join(', ') || 'none'}`,
     `It must have a question (or problem, or prompt) and an answer; known forms: ${SCHEMAS.map(({ name }) => name).join(', ')}.`,

@@ -121,7 +121,7 @@ describe('mistakes', () => {
     expect(await setting('evaluation.topP=1.5')).toContain('evaluation.topP must be a number from 0 to 1; it is 1.5.');
     expect(await setting('rl.learningRate=0')).toContain('rl.learningRate must be a number above 0; it is 0.');
     expect(await setting('name=3')).toContain('name must be text; it is 3. Put it in quotes to make it text.');
-    expect(await setting('problems.train={kind: calk}')).toContain('problems.train.kind must be one of calc, calc-small or "jsonl"');
+    expect(await setting('problems.train={kind: calk}')).toContain('problems.train.kind must be one of calc, calc-small, "file" or "jsonl"');
   });
 
   it('tell text that YAML reads otherwise to be quoted, and numbers that are none', async () => {

@@ -8,7 +8,7 @@ const positive = z.number().positive();
 const count = z.int().positive();
 const share = z.number().min(0).max(1);
 
-/** Problems by generator or by file. A string is short for a generator's name or a JSON Lines file. */
+/** Problems by generator or by file. A string is short for a generator's name or a file. */
 export const problemSourceSchema = z.union([
   z.string().min(1),
   z.strictObject({
@@ -17,6 +17,14 @@ export const problemSourceSchema = z.union([
     count: count.optional(),
     seed: z.int().nonnegative().optional(),
     levels: z.array(z.int().min(1).max(3)).optional(),
+  }),
+  z.strictObject({
+    /** Parquet, JSON Lines, JSON, CSV or TSV, here or on the hub (`hf:owner/name/path@revision`). */
+    kind: z.literal('file'),
+    file: z.string().min(1),
+    /** How its rows are written, for example `open-agentrl-rl`; absent: found from the columns. */
+    schema: z.string().optional(),
+    count: count.optional(),
   }),
   z.strictObject({ kind: z.literal('jsonl'), file: z.string().min(1), count: count.optional() }),
 ]);

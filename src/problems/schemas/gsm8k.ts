@@ -14,6 +14,7 @@ export interface SolvedProblem extends Problem {
 export const gsm8k: Schema = {
   name: 'gsm8k',
   title: 'GSM8K: worked solutions that end in #### and the answer',
+  columns: { question: 'text', answer: 'text' },
   matches: (columns, { answer }) => {
     const only = columns.every((name) => name === 'question' || name === 'answer');
     return only && columns.length === 2 && typeof answer === 'string' && finalAnswer(answer) !== undefined;
@@ -33,7 +34,7 @@ function readRow({ values, where, number }: TableRow): SolvedProblem {
 function writeRow(problem: Problem, original?: RowValues): Record<string, unknown> {
   const { solution } = problem as Partial<SolvedProblem>;
   if (original !== undefined) {
-    const was = readRow({ number: 0, where: '', values: original });
+    const was = readRow({ number: 0, where: 'the original row', values: original });
     return {
       ...original,
       ...(problem.question !== was.question && { question: problem.question }),

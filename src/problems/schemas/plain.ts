@@ -15,6 +15,16 @@ export const EXAMPLE = 'A line is for example {"question": "What is 6 * 7?", "an
 export const plain: Schema = {
   name: 'plain',
   title: 'question and answer, with kind, options and tests where there are such',
+  columns: {
+    id: 'text',
+    question: 'text',
+    answer: 'text',
+    kind: 'text',
+    options: { list: 'text' },
+    tests: 'json',
+    source: 'text',
+    tags: 'json',
+  },
   matches: (columns) => QUESTION_FIELDS.some((name) => columns.includes(name)),
   read: readPlain,
   write: writePlain,
@@ -36,7 +46,7 @@ function readPlain({ values, where, number }: TableRow): Problem {
   const text = readAnswer(answer, where);
   return {
     ...rest,
-    ...(source !== undefined && { source }),
+    source: source ?? sourceOf(where),
     ...(tags !== undefined && { tags: readTags(tags, where) }),
     ...kindOf(kind, options, others.tests, text, where),
     id: id === undefined || id === '' ? `${sourceOf(where)}:${number}` : String(id),
@@ -60,7 +70,9 @@ function kindOf(
     throw new UserError(`${where}: "kind" is ${JSON.stringify(kind).slice(0, 60)}, not math, choice or code`);
   }
   const texts = options === undefined || options === '' ? undefined : readOptions(options, where);
-  const read = isKind(kind) ? kind : undefined;
+  const letter = answer !== undefined && /^[A-Z]$/.test(answer) && texts !== undefined && answer.charCodeAt(0) - 65 < texts.length;
+  const told = tests !== undefined && answer === undefined ? 'code' : letter ? 'choice' : undefined;
+  const read = isKind(kind) ? kind : told;
   if (read === 'code' && tests === undefined) throw new UserError(`${where}: it is code and has no "tests"`);
   if (read === 'choice' && (answer === undefined || !/^[A-Z]$/i.test(answer.trim())))
     throw new UserError(`${where}: it is a choice, and its "answer" is no letter`, 'Give the letter of the right option, A for the first.');
@@ -99,7 +111,7 @@ function readAnswer(answer: unknown, where: string): string | undefined {
 
 function writePlain(problem: Problem, original?: RowValues): Record<string, unknown> {
   if (original === undefined) return { ...problem };
-  const was = readPlain({ number: 0, where: '', values: original });
+  const was = readPlain({ number: 0, where: 'the original row', values: original });
   const field = QUESTION_FIELDS.find((name) => original[name] !== undefined && original[name] !== null) ?? 'question';
   return {
     ...original,
