@@ -43,14 +43,23 @@ export async function openSet(source: string): Promise<SetFile> {
     async *rows({ limit, signal } = {}) {
       const bad: BadRow[] = [];
       const options = { ...(limit !== undefined && { limit }), ...(signal && { signal }), onBad: (row: BadRow) => void bad.push(row) };
+      const badBefore = (number: number): SetRow[] => {
+        const count = bad.findIndex((one) => numberOf(one) > number);
+        return bad.splice(0, count === -1 ? bad.length : count).map((one) => ({ kind: 'bad', bad: one }));
+      };
       for await (const batch of table.batches(options)) {
-        for (const one of bad.splice(0)) yield { kind: 'bad', bad: one };
-        for (const row of batch) yield readRow(row, kind, schema);
+        for (const row of batch) {
+          if (bad.length > 0) yield* badBefore(row.number);
+          yield readRow(row, kind, schema);
+        }
       }
-      for (const one of bad.splice(0)) yield { kind: 'bad', bad: one };
+      yield* badBefore(Number.POSITIVE_INFINITY);
     },
   };
 }
+
+/** Of the row, from the place where it stands. */
+const numberOf = ({ where }: BadRow): number => Number(/\d+$/.exec(where)?.[0] ?? 0);
 
 async function kindOf(table: Table): Promise<{ readonly kind: SetKind; readonly schema?: Schema }> {
   const { columns } = table;

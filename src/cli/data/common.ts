@@ -50,15 +50,23 @@ export function realNumber(option: string, text: string, low: number, high: numb
 const refuse = (option: string, text: string, wanted: string): Error =>
   new UserError(`${option} ${JSON.stringify(text)}: expected ${wanted}`);
 
+/** What a command's work is given. */
+export interface CommandContext {
+  readonly narrator: Narrator;
+  /** For `onProgress`: a bar on a terminal; elsewhere a line every ten seconds. `all` may be unknown. */
+  readonly progress: (what: string) => (done: number, all?: number) => void;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Runs a command's work: lines and progress on standard error, and a clean end when it is interrupted (exit code 130). A reader that leaves
  * early, as `head` does, ends the command.
  */
-export async function runCommand(work: (context: { narrator: Narrator; signal: AbortSignal }) => Promise<void>): Promise<void> {
+export async function runCommand(work: (context: CommandContext) => Promise<void>): Promise<void> {
   const narrator = new Narrator();
   process.stdout.on('error', endWithReader);
   try {
-    await interruptible((signal) => work({ narrator, signal }));
+    await interruptible((signal) => work({ narrator, progress: (what) => progressOf(narrator, what), signal }));
   } catch (error) {
     narrator.end();
     if (!(error instanceof Interrupted)) throw error;
@@ -68,6 +76,18 @@ export async function runCommand(work: (context: { narrator: Narrator; signal: A
     narrator.end();
     process.stdout.off('error', endWithReader);
   }
+}
+
+const EVERY_MS = 10_000;
+
+function progressOf(narrator: Narrator, what: string): (done: number, all?: number) => void {
+  let told = performance.now();
+  return (done, all) => {
+    narrator.progress(what, done, all ?? done);
+    if (process.stderr.isTTY || performance.now() - told < EVERY_MS) return;
+    told = performance.now();
+    narrator.line(`${what} ${done}${all === undefined ? '' : ` of ${all}`}`);
+  };
 }
 
 function endWithReader(error: NodeJS.ErrnoException): void {

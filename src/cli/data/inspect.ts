@@ -28,7 +28,7 @@ async function run(file: string, options: Options): Promise<void> {
   const limit = options.limit === undefined ? {} : { limit: wholeNumber('--limit', options.limit) };
   const { inspectSet } = await import('../../data/inspect/inspectSet.js');
   if (options.html !== undefined) (await import('../../tables/writeTable.js')).refuseOverwrite(options.html, options.force ?? false);
-  await runCommand(async ({ narrator, signal }) => {
+  await runCommand(async ({ narrator, progress, signal }) => {
     const tokens =
       options.tokenizer === undefined
         ? {}
@@ -38,7 +38,7 @@ async function run(file: string, options: Options): Promise<void> {
       ...tokens,
       examples,
       signal,
-      onProgress: (done, all) => narrator.progress('rows', done, all ?? done),
+      onProgress: progress('rows'),
     });
     narrator.end();
     if (options.html !== undefined) {
