@@ -112,6 +112,6 @@ async function problemsOf<P extends Problem>(options: EvaluateOptions<P>, recipe
 /** How many problems: a generator would be endless, a file is taken whole. */
 function countOf(source: ProblemSource, asked: number | undefined): { count?: number } {
   if (asked !== undefined) return { count: asked };
-  const endless = typeof source === 'string' ? isGenerator(source) : source.kind !== 'jsonl';
+  const endless = typeof source === 'string' ? isGenerator(source) : !('file' in source);
   return endless ? { count: 128 } : {};
 }

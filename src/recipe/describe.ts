@@ -31,7 +31,7 @@ function trained(recipe: Recipe): string {
 
 function source(problems: ProblemSource): string {
   if (typeof problems === 'string') return problems;
-  const name = problems.kind === 'jsonl' ? problems.file : problems.kind;
+  const name = 'file' in problems ? problems.file : problems.kind;
   return problems.count === undefined ? name : `${name} (${grouped(problems.count)})`;
 }
 
