@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Problem } from '../../domain/problem.js';
 
 /** Fields that decide what a model reads and what is right. */
-type Content = Pick<Problem, 'question' | 'answer'> & { readonly kind?: unknown; readonly options?: unknown; readonly tests?: unknown };
+type Content = Pick<Problem, 'question' | 'answer' | 'kind' | 'options' | 'tests'> & { readonly alternatives?: unknown };
 
-/** 32 hexadecimal digits of SHA-256 over question, answer, kind, options and tests. */
+/** 32 hexadecimal digits of SHA-256 over question, answers, kind, options and tests. */
 export function problemHash(problem: Content): string {
-  const { question, answer, kind, options, tests } = problem;
-  return hashOf([question, answer ?? null, kind ?? 'math', options ?? null, tests ?? null]);
+  const { question, answer, alternatives, kind, options, tests } = problem;
+  return hashOf([question, answer ?? null, alternatives ?? null, kind ?? 'math', options ?? null, tests ?? null]);
 }
 
 /** The same of anything that JSON can write; keys of objects in any order. */

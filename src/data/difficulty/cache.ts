@@ -1,0 +1,101 @@
+/**
+ * Measured difficulties that are there already: one SQLite file, which any number of measurements may use at once. A result stands under
+ * everything that it depends on (weights, prompt and settings, sampling, seed, the problem's text) and is on the disk as soon as the last
+ * rollout of its problem is graded. Keeps counts, not rollouts.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { homeFolder } from '../../setup/paths.js';
+import { UserError } from '../../userError.js';
+import { hashOf } from './problemHash.js';
+import type { Tally } from './profile.js';
+
+export const CACHE_FILE = 'difficulty.sqlite';
+
+/** Where measurements are kept unless another folder is named. */
+export const cacheFolder = (): string => join(homeFolder(), 'cache');
+
+/** What all results of a measurement have in common. */
+export interface MeasurementKey {
+  readonly fingerprint: string;
+  /** Prompt, tools, limits. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly samples: number;
+  readonly temperature: number;
+  readonly topP: number;
+  readonly seed: number;
+}
+
+/** What earlier measurements under the same key took. */
+export interface Pace {
+  readonly rollouts: number;
+  /** That the model wrote. */
+  readonly tokens: number;
+  readonly seconds: number;
+}
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS results (
+    measurement TEXT NOT NULL, problem TEXT NOT NULL, n INTEGER NOT NULL, valid INTEGER NOT NULL, correct INTEGER NOT NULL,
+    tokens INTEGER NOT NULL, PRIMARY KEY (measurement, problem)
+  ) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS paces (measurement TEXT PRIMARY KEY, rollouts INTEGER NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL)
+  WITHOUT ROWID;
+`;
+
+export class DifficultyCache {
+  readonly folder: string;
+  readonly #db: Database.Database;
+
+  /** @throws UserError where the folder cannot be written, or the file in it is something else */
+  constructor(folder: string) {
+    this.folder = folder;
+    const file = join(folder, CACHE_FILE);
+    let db: Database.Database | undefined;
+    try {
+      mkdirSync(folder, { recursive: true });
+      db = new Database(file, { timeout: 10_000 });
+      db.pragma('journal_mode = WAL');
+      db.pragma('synchronous = NORMAL');
+      db.exec(TABLES);
+      this.#db = db;
+    } catch (error) {
+      db?.close();
+      const code = String((error as { code?: unknown }).code);
+      if (code === 'SQLITE_NOTADB' || code === 'SQLITE_CORRUPT')
+        throw new UserError(`${file} is damaged, or no cache of Toolwise`, 'Remove it, or choose another folder by --cache.');
+      throw new UserError(`${file} cannot be opened: ${(error as Error).message}`, 'Choose another folder by --cache.');
+    }
+  }
+
+  /** @param problem hash of its text */
+  get(key: MeasurementKey, problem: string): Tally | undefined {
+    return this.#db
+      .prepare('SELECT n, valid, correct, tokens FROM results WHERE measurement = ? AND problem = ?')
+      .get(hashOf(key), problem) as Tally | undefined;
+  }
+
+  put(key: MeasurementKey, problem: string, { n, valid, correct, tokens }: Tally): void {
+    this.#db
+      .prepare('INSERT OR REPLACE INTO results (measurement, problem, n, valid, correct, tokens) VALUES (?, ?, ?, ?, ?, ?)')
+      .run(hashOf(key), problem, n, valid, correct, tokens);
+  }
+
+  pace(key: MeasurementKey): Pace | undefined {
+    return this.#db.prepare('SELECT rollouts, tokens, seconds FROM paces WHERE measurement = ?').get(hashOf(key)) as Pace | undefined;
+  }
+
+  addPace(key: MeasurementKey, { rollouts, tokens, seconds }: Pace): void {
+    this.#db
+      .prepare(
+        `INSERT INTO paces (measurement, rollouts, tokens, seconds) VALUES (?, ?, ?, ?) ON CONFLICT (measurement) DO UPDATE SET
+         rollouts = rollouts + excluded.rollouts, tokens = tokens + excluded.tokens, seconds = seconds + excluded.seconds`,
+      )
+      .run(hashOf(key), rollouts, tokens, seconds);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
