@@ -3,10 +3,18 @@ import type { Command } from 'commander';
 import { register as registerCheck } from './data/check.js';
 import { register as registerDifficulty } from './data/difficulty.js';
 import { register as registerInspect } from './data/inspect.js';
+import { register as registerMix } from './data/mix.js';
 import { register as registerSelect } from './data/select.js';
 import { register as registerTrajectories } from './data/trajectories.js';
 
-const COMMANDS: readonly ((data: Command) => void)[] = [registerTrajectories, registerInspect, registerDifficulty, registerSelect];
+const COMMANDS: readonly ((data: Command) => void)[] = [
+  registerTrajectories,
+  registerCheck,
+  registerInspect,
+  registerMix,
+  registerDifficulty,
+  registerSelect,
+];
 
 export function register(program: Command): void {
   const data = program.command('data').description('build, inspect and check sets of problems and conversations');

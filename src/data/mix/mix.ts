@@ -1,0 +1,341 @@
+/**
+ * Mixes sources into one set: reads them twice and never holds their rows. The first pass leaves out what a plan leaves out and finds
+ * duplicates (`pool.ts`); then each source's share is drawn; the second pass copies the drawn rows, in the order of the draw. The same files,
+ * plan and seed give the same set.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import type { Problem } from '../../domain/problem.js';
+import { findSchema } from '../../problems/schemas/index.js';
+import type { Schema } from '../../problems/schemas/schema.js';
+import type { BadRow } from '../../tables/table.js';
+import { createTable, refuseOverwrite } from '../../tables/writeTable.js';
+import { UserError } from '../../userError.js';
+import { EvaluationIndex } from '../contamination/evaluationIndex.js';
+import { loadEvaluationSet, parseEvaluationSet } from '../contamination/evaluationSets.js';
+import { type Diversity, DiversityMeter } from '../diversity.js';
+import { drawFrom, shuffled } from './draw.js';
+import { type MixPlan, nameOf } from './plan.js';
+import { type FoundIn, Pool, type PoolSource } from './pool.js';
+import { openPromptLength } from './promptLength.js';
+import { Scratch } from './scratch.js';
+
+export interface MixOptions {
+  readonly out: string;
+  /** Of the set: `open-agentrl-rl` (default) or another that can be written. */
+  readonly schema?: string;
+  readonly force?: boolean;
+  /** The first bad row is an error. */
+  readonly strict?: boolean;
+  readonly onNote?: (text: string) => void;
+  readonly onBad?: (row: BadRow) => void;
+  /** Every removed row with what it equals, as it is found. */
+  readonly onPair?: (pair: RemovedPair) => void;
+  readonly onProgress?: (what: string, done: number, all: number | undefined) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** A row and what it was found to equal. Texts are whole. */
+export interface RemovedPair {
+  readonly why: 'exact' | 'near' | 'evaluation exact' | 'evaluation ngram' | 'evaluation near' | 'evaluation template';
+  /** False for a row from an evaluation problem's template that was kept. */
+  readonly removed: boolean;
+  readonly similarity: number;
+  readonly row: { readonly where: string; readonly text: string };
+  /** The earlier row, or the evaluation problem. */
+  readonly equals: { readonly where: string; readonly text: string };
+}
+
+export interface SourceReport {
+  readonly name: string;
+  /** As the tables name it, with the hub's commit. */
+  readonly file: string;
+  readonly schema: string;
+  readonly rows: number;
+  readonly bad: number;
+  readonly filtered: number;
+  readonly tooLong: number;
+  readonly contaminated: number;
+  /** Kept or removed, as the plan says. */
+  readonly templates: number;
+  readonly exact: number;
+  readonly near: number;
+  /** What could be drawn from. */
+  readonly available: number;
+  readonly wanted: number | undefined;
+  readonly kept: number;
+  readonly licence?: string;
+}
+
+export interface MixReport {
+  readonly out: string;
+  readonly schema: string;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly seed: number;
+  readonly sources: readonly SourceReport[];
+  /** Evaluation sets with the number of their different problems. */
+  readonly against: readonly { readonly name: string; readonly problems: number }[];
+  readonly prompt?: string;
+  /** Texts with more candidates than were compared; 0 in all but odd sets. */
+  readonly crowded: number;
+  /** A few of each kind. */
+  readonly pairs: readonly RemovedPair[];
+  /** Of everything that passed the filters, duplicates included; and of the set. */
+  readonly diversity: { readonly pool: Diversity; readonly set: Diversity };
+}
+
+export const DEFAULT_SCHEMA = 'open-agentrl-rl';
+/** Pairs of each kind in the report. */
+const SHOWN_PAIRS = 10;
+
+/** @throws UserError where a source, an evaluation set, or the set to be written cannot be used, and where nothing is left */
+export async function mix(plan: MixPlan, options: MixOptions): Promise<MixReport> {
+  const { out, force = false, onNote, onProgress, signal } = options;
+  const schema = findSchema(options.schema ?? DEFAULT_SCHEMA);
+  if (schema.write === undefined)
+    throw new UserError(`a set cannot be written in the schema ${schema.name}`, 'For example --schema plain.');
+  refuseOverwrite(out, force);
+  const folder = dirname(resolve(out));
+  mkdirSync(folder, { recursive: true });
+
+  const pairs = new Pairs(options.onPair);
+  const { index: evaluations, against } = await openEvaluations(plan, signal);
+  const promptLength = plan.prompt && (await openPromptLength(plan.prompt, (line) => onNote?.(line)));
+  const pool = await Pool.read(plan, {
+    evaluations,
+    promptLength,
+    folder,
+    strict: options.strict ?? false,
+    onBad: options.onBad,
+    onContaminated: (found) => pairs.add(pairOf(found, plan)),
+    onProgress,
+    signal,
+  });
+  try {
+    const found = findDuplicates(pool, plan, pairs, options);
+    const chosen = draw(pool, plan, found.duplicate);
+    if (chosen.rows.length === 0)
+      throw new UserError('nothing is left to mix', 'The report of a plan with fewer filters says where the rows go.');
+    const { rows, bytes, diversity } = await write(pool, plan, chosen, schema, options, folder);
+    const sources = pool.sources.map((source, index) => reportOf(source, found, chosen.perSource[index]!));
+    for (const source of sources) if (source.wanted !== undefined && source.kept < source.wanted) onNote?.(shortOf(source));
+    return {
+      out,
+      schema: schema.name,
+      rows,
+      bytes,
+      seed: plan.seed,
+      sources,
+      against,
+      ...(promptLength && { prompt: promptLength.detail }),
+      crowded: found.crowded,
+      pairs: pairs.shown,
+      diversity: { pool: pool.diversity.result(), set: diversity },
+    };
+  } finally {
+    pool.close();
+  }
+}
+
+const shortOf = ({ name, wanted, kept, available }: SourceReport): string =>
+  `${name}: ${wanted} rows are wanted, ${available} are left after all filters: ${kept} are in the set`;
+
+async function openEvaluations(
+  { against, contamination }: MixPlan,
+  signal: AbortSignal | undefined,
+): Promise<{ index: EvaluationIndex | undefined; against: MixReport['against'] }> {
+  if (against.length === 0) return { index: undefined, against: [] };
+  const sets = [];
+  for (const text of against) sets.push(await loadEvaluationSet(parseEvaluationSet(text), signal));
+  const index = new EvaluationIndex(
+    sets.flatMap(({ texts }) => texts),
+    { run: contamination.run, share: contamination.share },
+  );
+  return { index, against: sets.map(({ name, texts }) => ({ name, problems: texts.length })) };
+}
+
+/** Keeps a few of each kind, and passes all on. */
+class Pairs {
+  readonly shown: RemovedPair[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #onPair: ((pair: RemovedPair) => void) | undefined;
+
+  constructor(onPair: ((pair: RemovedPair) => void) | undefined) {
+    this.#onPair = onPair;
+  }
+
+  /** Whether anybody would see one more of the kind. */
+  wants(why: RemovedPair['why']): boolean {
+    return this.#onPair !== undefined || (this.#counts.get(why) ?? 0) < SHOWN_PAIRS;
+  }
+
+  add(pair: RemovedPair): void {
+    const count = this.#counts.get(pair.why) ?? 0;
+    this.#counts.set(pair.why, count + 1);
+    if (count < SHOWN_PAIRS) this.shown.push(pair);
+    this.#onPair?.(pair);
+  }
+}
+
+const pairOf = ({ kind, share, where, text, evaluation }: FoundIn, plan: MixPlan): RemovedPair => ({
+  why: `evaluation ${kind}`,
+  removed: kind !== 'template' || plan.contamination.templates === 'remove',
+  similarity: share,
+  row: { where, text },
+  equals: { where: evaluation.where, text: evaluation.text },
+});
+
+interface FoundDuplicates {
+  readonly duplicate: Uint8Array;
+  readonly crowded: number;
+  readonly exact: ReadonlyMap<PoolSource, number>;
+  readonly near: ReadonlyMap<PoolSource, number>;
+}
+
+function findDuplicates(pool: Pool, plan: MixPlan, pairs: Pairs, { onProgress, signal }: MixOptions): FoundDuplicates {
+  const counts = { exact: new Map<PoolSource, number>(), near: new Map<PoolSource, number>() };
+  if (plan.duplicates === 'keep') return { duplicate: new Uint8Array(pool.size), crowded: 0, ...counts };
+  const { duplicate, crowded } = pool.index.find({
+    exactOnly: plan.duplicates === 'exact',
+    wordsOf: (row) => pool.words(row),
+    onProgress: (done, all) => {
+      signal?.throwIfAborted();
+      onProgress?.('candidates', done, all);
+    },
+    onPair: ({ kept, removed, same, similarity }) => {
+      const source = pool.sourceOf(removed);
+      counts[same].set(source, (counts[same].get(source) ?? 0) + 1);
+      if (!pairs.wants(same)) return;
+      const side = (row: number) => ({ where: pool.whereOf(row), text: pool.question(row) });
+      pairs.add({ why: same, removed: true, similarity, row: side(removed), equals: side(kept) });
+    },
+  });
+  return { duplicate, crowded, ...counts };
+}
+
+interface Chosen {
+  /** Numbers in the pool, in the order of the set. */
+  readonly rows: Uint32Array;
+  readonly perSource: readonly { readonly available: number; readonly kept: number }[];
+}
+
+function draw(pool: Pool, plan: MixPlan, duplicate: Uint8Array): Chosen {
+  const perSource: { available: number; kept: number }[] = [];
+  const rows = new Uint32Array(pool.size);
+  let count = 0;
+  for (const { plan: source, first, passed } of pool.sources) {
+    const left = Uint32Array.from({ length: passed }, (_, index) => first + index).filter((row) => duplicate[row] === 0);
+    const drawn = drawFrom(left, source.count ?? left.length, 'mix', source.seed ?? plan.seed, nameOf(source));
+    perSource.push({ available: left.length, kept: drawn.length });
+    rows.set(drawn, count);
+    count += drawn.length;
+  }
+  const chosen = rows.slice(0, count);
+  return { rows: plan.shuffle ? shuffled(chosen, count, 'order', plan.seed) : chosen, perSource };
+}
+
+const NOT_CHOSEN = 0xffffffff;
+
+/** The second pass: drawn rows go to disk in the order of their sources, and from there into the set in the set's order. */
+async function write(
+  pool: Pool,
+  plan: MixPlan,
+  { rows: order }: Chosen,
+  schema: Schema,
+  { out, force = false, onProgress, signal }: MixOptions,
+  folder: string,
+): Promise<{ rows: number; bytes: number; diversity: Diversity }> {
+  const positions = new Uint32Array(pool.size).fill(NOT_CHOSEN);
+  order.forEach((row, position) => {
+    positions[row] = position;
+  });
+  const records = new Uint32Array(order.length);
+  const diversity = new DiversityMeter({ seed: plan.seed });
+  const ids = new Ids();
+  const scratch = new Scratch(folder);
+  const table = await createTable(out, { force }).catch((error: unknown) => {
+    scratch.close();
+    throw error;
+  });
+  try {
+    for await (const { problem, values, number } of chosenRows(pool, positions, schema, signal)) {
+      const own = ids.unique(problem, number.source);
+      const record = scratch.add(serialize(schema.write!(own, values)));
+      records[positions[number.row]!] = record;
+      diversity.add({ text: problem.question, source: problem.source, ability: problem.kind ?? 'math' });
+      if (record % 1000 === 0) onProgress?.('copied', record, order.length);
+    }
+    for (let position = 0; position < order.length; position++) {
+      if (position % 1000 === 0) {
+        signal?.throwIfAborted();
+        onProgress?.('written', position, order.length);
+      }
+      await table.write(deserialize(scratch.get(records[position]!)) as Record<string, unknown>);
+    }
+    return { ...(await table.close()), diversity: diversity.result() };
+  } catch (error) {
+    await table.discard();
+    throw error;
+  } finally {
+    scratch.close();
+  }
+}
+
+interface ChosenRow {
+  readonly problem: Problem;
+  /** Of the row, where its file is written in the set's own schema. */
+  readonly values: Readonly<Record<string, unknown>> | undefined;
+  readonly number: { readonly row: number; readonly source: string };
+}
+
+async function* chosenRows(pool: Pool, positions: Uint32Array, schema: Schema, signal: AbortSignal | undefined): AsyncGenerator<ChosenRow> {
+  let place = 0;
+  for (const { file, name, first, rows } of pool.sources) {
+    let row = first;
+    let read = 0;
+    for await (const { problem, row: tableRow } of file.rows()) {
+      if (++read % 1000 === 0) signal?.throwIfAborted();
+      if (read > rows) break;
+      if (!pool.passedAt(place++)) continue;
+      const number = { row: row++, source: name };
+      if (positions[number.row] === NOT_CHOSEN) continue;
+      yield { problem, values: file.schema.name === schema.name ? tableRow.values : undefined, number };
+    }
+    if (read !== rows) throw new UserError(`${file.name} changed while it was read`, 'Mix again.');
+  }
+}
+
+/** Ids that are unique in the set: one that stood in an earlier row gets its source before it. */
+class Ids {
+  readonly #seen = new Set<string>();
+
+  unique(problem: Problem, source: string): Problem {
+    let { id } = problem;
+    for (let i = 1; this.#seen.has(id); i++) id = i === 1 ? `${source}:${problem.id}` : `${source}:${problem.id}#${i}`;
+    this.#seen.add(id);
+    return id === problem.id ? problem : { ...problem, id };
+  }
+}
+
+function reportOf(source: PoolSource, found: FoundDuplicates, { available, kept }: Chosen['perSource'][number]): SourceReport {
+  const { name, file, plan, rows, bad, filtered, tooLong, contaminated, templates } = source;
+  return {
+    name,
+    file: file.name,
+    schema: file.schema.name,
+    rows,
+    bad,
+    filtered,
+    tooLong,
+    contaminated,
+    templates,
+    exact: found.exact.get(source) ?? 0,
+    near: found.near.get(source) ?? 0,
+    available,
+    wanted: plan.count,
+    kept,
+    ...(plan.licence !== undefined && { licence: plan.licence }),
+  };
+}
