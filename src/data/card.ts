@@ -79,7 +79,7 @@ export async function writeCard(setFile: string, card: DataCard, argv: readonly 
 
 function publicSource({ name, rows, kept, licence, hash }: CardSource): CardSource {
   return {
-    name: publicText(name),
+    name: publicName(name),
     rows,
     kept,
     licence: licence ?? licenceOf(name) ?? 'not known',
@@ -95,15 +95,21 @@ export async function sha256Of(file: string): Promise<string> {
 
 /** The command line as it can be shown: keys masked, paths of this machine reduced to file names. */
 export function cardCommand(argv: readonly string[]): string {
-  return ['npx toolwise', ...argv.slice(2).map((arg) => shellWord(publicText(arg)))].join(' ');
+  return ['npx toolwise', ...argv.slice(2).map((arg) => shellWord(publicName(arg)))].join(' ');
 }
 
-const shellWord = (word: string): string => (/^[\w@%+=:,./#*-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const shellWord = (word: string): string => (/^[\w@%+=:,./-][\w@%+=:,./#-]*$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** Keys and addresses masked; absolute paths, and paths that leave the folder, reduced to the last name; credentials taken out of URLs. */
 export function publicText(text: string): string {
   const bare = maskPrivate(text).replace(/(?<=[a-z]:\/\/)[^\s/@]+@/g, '');
   return bare.replace(PRIVATE_PATH, (path) => path.split(/[\\/]/).filter(Boolean).at(-1) ?? path);
+}
+
+/** As `publicText`, of what is one path as a whole, behind `--option=` or not: there a blank belongs to the name. */
+function publicName(name: string): string {
+  const [, option = '', path] = /^(--[\w-]+=)?((?:file:\/\/)?(?:[\\/]|~|\.\.[\\/]|[A-Za-z]:[\\/]).*)$/s.exec(name) ?? [];
+  return path === undefined ? publicText(name) : option + publicText(path.split(/[\\/]/).filter(Boolean).at(-1) ?? path);
 }
 
 /** A path from the root, from a home folder, upwards, or with a drive: at least one folder, then a name. Not what follows a host in a URL. */

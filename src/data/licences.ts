@@ -9,6 +9,9 @@ interface Known {
 const KNOWN: readonly Known[] = [
   { name: /dapo-?math-?17k/, licence: 'Apache-2.0' },
   { name: /gsm-?8k/, licence: 'MIT' },
+  { name: /skywork-or1/, licence: 'Apache-2.0' },
+  { name: /megascience/, licence: 'CC-BY-NC-SA-4.0' },
+  { name: /numinamath/, licence: 'Apache-2.0' },
 ];
 
 /** Of a source by its name: a file, or an address on the hub. Undefined where it is none of the known sets. */

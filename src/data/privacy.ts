@@ -51,7 +51,8 @@ const SHAPES: readonly Shape[] = [
   {
     kind: 'privateKey',
     marks: ['PRIVATE KEY-----'],
-    pattern: /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----(?:[^-]{0,20000}-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----)?/g,
+    pattern:
+      /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----(?:\s{0,4}(?:[A-Za-z][A-Za-z-]{1,20}: [^\n]{0,200}\n){0,4}[\w+/=\s\\]{0,20000})(?:-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----)?/g,
   },
   { kind: 'password', marks: ['://'], pattern: /(?<=[a-z]:\/\/)[\w.%+-]{1,100}:[^\s/@:'"<>{}$]{3,200}(?=@[\w-])/g },
   {
@@ -66,7 +67,7 @@ const SHAPES: readonly Shape[] = [
 const PHONE: Shape = {
   kind: 'phone',
   marks: ['+'],
-  pattern: /(?<![\w.+)}\]-] ?)\+[1-9]\d{0,2}[ -](?:\(\d{1,4}\)[ -]?)?\d{2,4}(?:[ -]\d{2,4}){1,4}(?![\w.^]| ?[+*/=])/g,
+  pattern: /(?<![\d.+)}\]-] ?|\b\w ?)\+[1-9]\d{0,2}[ -](?:\(\d{1,4}\)[ -]?)?\d{2,8}(?:[ -]\d{2,8}){1,4}(?!\w|\.\d|\^| ?[+*/=])/g,
 };
 
 /** What is private in a text, in order of place. Where two shapes overlap the first that begins counts. */
@@ -103,9 +104,7 @@ export function maskPrivate(text: string): string {
 
 /** Enough to recognise which one it is, not enough to use it. */
 function maskKey(found: string): string {
-  const head = /^(?:-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----|[Bb]earer +|[A-Za-z]{2,6}[_-]|A[KS]IA|AIza|eyJ|[\w ]*["']? ?[:=] ?["'])/.exec(
-    found,
-  );
+  const head = /^(?:-----BEGIN [A-Z0-9 ]*PRIVATE|[Bb]earer +|[A-Za-z]{2,6}[_-]|A[KS]IA|AIza|eyJ|[\w ]*["']? ?[:=] ?["'])/.exec(found);
   return `${head === null ? '' : head[0]}***`;
 }
 
