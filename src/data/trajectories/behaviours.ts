@@ -85,7 +85,7 @@ export function checksResult({ turns }: Turns): boolean {
 }
 
 const CHECKING =
-  /\b(?:double[- ]?check|re-?check|check|verif(?:y|ies|ied|ying|ication)|confirm(?:s|ed)?|sanity|cross-?check|make sure|plug(?:ging)? (?:it |this |that |them )?(?:back )?in(?:to)?|wait|hmm|mistake|contradict\w*|inconsistent|does(?:n't| not) (?:match|agree|look right)|recalculate|reconsider|re-?examine)/gi;
+  /\b(?:(?:(?:double|cross|re)[- ]?)?check(?:s|ed|ing)?|verif(?:y|ies|ied|ying|ication)|confirm(?:s|ed|ing)?|sanity|make sure|plug(?:ging)? (?:it |this |that |them )?(?:back )?in(?:to)?|wait|hmm|mistaken?|contradict(?:s|ion)?|inconsistent|does(?:n't| not) (?:match|agree|look right)|recalculat(?:e|ing)|reconsider|re-?examine)(?!\w)/gi;
 const DENIED = /\b(?:no need to|not need(?:ed)? to|without|needn't|never|n't)\s+(?:to\s+)?(?:\w+\s+)?$/i;
 
 function saysChecking(prose: string): boolean {

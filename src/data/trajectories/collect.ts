@@ -88,6 +88,8 @@ export interface TrajectoriesReport {
   readonly removed: Readonly<Record<Filter, number>>;
   readonly unscored: number;
   readonly rows: number;
+  /** Problems that at least one row is of. */
+  readonly problemsWithRows: number;
   readonly rowsBySource: Readonly<Record<string, number>>;
   /** Rows that show each behaviour. */
   readonly behaviours: Readonly<Record<Behaviour, number>>;
@@ -355,6 +357,7 @@ function reportOf(
     removed,
     unscored,
     rows: best.length,
+    problemsWithRows: new Set(best.map(({ problem }) => problem)).size,
     rowsBySource,
     behaviours: Object.fromEntries(BEHAVIOUR_NAMES.map((name) => [name, showing(name)])) as Record<Behaviour, number>,
   };
@@ -365,7 +368,7 @@ function cardOf(options: TrajectoriesOptions, given: TeacherProblems, report: Om
   const { samples = 4, temperature = 1, topP = 1, seed = 1, topK } = options;
   return {
     title: TITLE,
-    sources: [{ name: options.problems, rows: given.problems.length + given.bad + given.repeated, kept: report.problems }],
+    sources: [{ name: options.problems, rows: given.problems.length + given.bad + given.repeated, kept: report.problemsWithRows }],
     filters: [
       { name: 'problems: bad rows', removed: report.badProblems },
       { name: 'problems: repeated', removed: report.repeatedProblems },
@@ -382,7 +385,7 @@ function cardOf(options: TrajectoriesOptions, given: TeacherProblems, report: Om
     },
     seed,
     notes: [
-      `Teacher: ${teacher}, ${samples} rollouts a problem at temperature ${temperature}, top-p ${topP}. Sources count problems, rows count trajectories.`,
+      `Teacher: ${teacher}, ${samples} rollouts a problem at temperature ${temperature}, top-p ${topP}. Of a source, rows are problems, and kept are those with a trajectory in the set.`,
       ...(scorer === undefined ? [] : [`Scorer: ${scorer}; ${report.unscored} trajectories could not be scored.`]),
       ...(topK === undefined ? [] : [`At most ${topK} of each source.`]),
     ],

@@ -17,7 +17,7 @@ export function trajectoriesText(report: TrajectoriesReport): string {
     '',
     'Left out',
     ...FILTERS.map((filter) => line(filter, removed[filter], share(removed[filter], rollouts.graded))),
-    line('kept', rows, share(rows, rollouts.graded)),
+    line('kept', rows, `${share(rows, rollouts.graded)}  of ${report.problemsWithRows} problems`),
     ...(unscored > 0 ? [line('of these without a score: the scorer failed', unscored)] : []),
     ...(sources.length > 1 ? ['', 'By source', ...sources.map(([name, count]) => line(name, count, share(count, rows)))] : []),
     '',
