@@ -30,6 +30,16 @@ OFFERED = ('math', 'collections', 'heapq', 'bisect', 'itertools', 'functools', '
            'statistics', 'sys', 'json', 'typing')
 
 
+def whole(descriptor):
+    """All that a file holds from where its descriptor stands."""
+    parts = []
+    while True:
+        part = os.read(descriptor, 1 << 20)
+        if not part:
+            return b''.join(parts)
+        parts.append(part)
+
+
 def report(message):
     data = json.dumps(message).encode() + b'\n'
     while data:
@@ -165,9 +175,18 @@ class Connection:
         return b''.join(parts)
 
 
+FIRST_NAME = re.compile(r'\s*(\w*)')
+MISSING_NAME = re.compile(r"name '(\w+)' is not defined")
+
+
 def root_of(entry_point):
     """`Solution` of `Solution().add`."""
-    return re.match(r'\s*(\w*)', entry_point)[1]
+    return FIRST_NAME.match(entry_point)[1]
+
+
+def run_prefix(prefix, space):
+    if prefix:
+        exec(compile(prefix, '<prefix>', 'exec', dont_inherit=True), space)
 
 
 def shared_classes(space):
@@ -186,7 +205,7 @@ def serve(socket, code, prefix, entry_point):
         connection.send({'up': True})
         connection.receive()  # the tests' side is ready
         space = new_module(MODULE)
-        exec(compile(prefix, '<prefix>', 'exec', dont_inherit=True), space)
+        run_prefix(prefix, space)
         shared = set(shared_classes(space))
         try:
             compiled = compile(code, '<code>', 'exec', dont_inherit=True)
@@ -277,6 +296,9 @@ class Candidate:
 
     def get_ready(self):
         if not self.ready:
+            if self.connection.receive() != {'up': True}:
+                report({'lost': 'the program has no process'})
+                os._exit(0)
             message = self.connection.receive()
             if message != {'ready': True}:
                 self.lost(message)
@@ -370,16 +392,12 @@ class Remote:
 
 def check(socket, task):
     """Runs the tests against the candidate on the other end of `socket`, reports, and ends the process."""
-    with open(SECRET, 'rb') as file:
-        tests = file.read().decode('utf-8', 'surrogatepass')
+    tests = whole(SECRET).decode('utf-8', 'surrogatepass')
     space = new_module(MODULE)
     connection = Connection(socket)
-    if connection.receive() != {'up': True}:
-        report({'lost': 'the program has no process'})
-        os._exit(0)
     connection.send({'go': True})
     try:
-        exec(compile(task['prefix'], '<prefix>', 'exec', dont_inherit=True), space)
+        run_prefix(task['prefix'], space)
         candidate = Candidate(connection, shared_classes(space))
         plan = Plan(ast.parse(tests, '<tests>'))
         space[root_of(task['entryPoint'])] = Remote(candidate, ROOT, 'the entry point')
@@ -397,8 +415,7 @@ class Step:
     """Statements that run together; `is_case` if they judge something."""
 
     def __init__(self, statements, is_case):
-        module = ast.Module(statements, [])
-        self.code = compile(ast.fix_missing_locations(module), '<tests>', 'exec', dont_inherit=True)
+        self.code = compile(ast.Module(statements, []), '<tests>', 'exec', dont_inherit=True)
         self.is_case = is_case
 
 
@@ -406,7 +423,7 @@ class Plan:
     """The test program in steps: its top level, then the body of `check`."""
 
     def __init__(self, tree):
-        self.names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+        self.tree = tree
         check = next((node for node in reversed(tree.body) if isinstance(node, ast.FunctionDef) and node.name == 'check'), None)
         self.parameter = None
         self.inside = []
@@ -423,6 +440,10 @@ class Plan:
         if inside is None or not any(step.is_case for step in inside):
             inside = [Step([ast.parse('check(%s)' % self.parameter).body[0]], True)]
         self.inside = inside
+
+
+    def defines(self, name):
+        return any(isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load) for node in ast.walk(self.tree))
 
 
 def calls_check(node):
@@ -500,6 +521,6 @@ def blame(error, scope, candidate, plan):
 
 
 def check_names(error, scope, plan):
-    missing = re.match(r"name '(\w+)' is not defined", str(error)) if isinstance(error, NameError) else None
-    if missing and missing[1] not in plan.names and missing[1] not in scope:
+    missing = MISSING_NAME.match(str(error)) if isinstance(error, NameError) else None
+    if missing and missing[1] not in scope and not plan.defines(missing[1]):
         raise Unsuitable('the tests use %s, which they do not define' % missing[1])

@@ -24,17 +24,21 @@ TRACEBACK_HEAD, TRACEBACK_TAIL = 6, 12
 DEEPEST_TRACEBACK = 2000
 
 
+LIMITS = [
+    (getattr(resource, name), value)
+    for name, value in (('RLIMIT_CORE', 0), ('RLIMIT_FSIZE', FILE_BYTES), ('RLIMIT_NOFILE', OPEN_FILES), ('RLIMIT_MSGQUEUE', 0))
+    if hasattr(resource, name)
+]
+
+
 def limit(address_space, cpu_seconds, processes):
     """Per-process limits. `address_space` in bytes, or None; `processes` False leaves their number alone."""
-    wanted = {'RLIMIT_CORE': 0, 'RLIMIT_FSIZE': FILE_BYTES, 'RLIMIT_NOFILE': OPEN_FILES, 'RLIMIT_CPU': cpu_seconds, 'RLIMIT_MSGQUEUE': 0}
+    wanted = [*LIMITS, (resource.RLIMIT_CPU, cpu_seconds)]
     if address_space is not None:
-        wanted['RLIMIT_AS'] = address_space
+        wanted.append((resource.RLIMIT_AS, address_space))
     if processes:
-        wanted['RLIMIT_NPROC'] = PROCESSES
-    for name, value in wanted.items():
-        number = getattr(resource, name, None)
-        if number is None:
-            continue
+        wanted.append((resource.RLIMIT_NPROC, PROCESSES))
+    for number, value in wanted:
         _, hard = resource.getrlimit(number)
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         try:
@@ -63,11 +67,34 @@ def reseed():
         sys.modules['sympy.core.random'].rng.seed()
 
 
-def open_standard_streams():
+def new_streams():
     # Lines go out as they are printed: a program that is killed later has not printed in vain.
-    sys.stdin = sys.__stdin__ = open(0, 'r', encoding='utf-8', errors='surrogateescape', closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, 'w', encoding='utf-8', errors='surrogateescape', buffering=1, closefd=False)
-    sys.stderr = sys.__stderr__ = open(2, 'w', encoding='utf-8', errors='backslashreplace', buffering=1, closefd=False)
+    return (
+        open(0, 'r', encoding='utf-8', errors='surrogateescape', closefd=False),
+        open(1, 'w', encoding='utf-8', errors='surrogateescape', buffering=1, closefd=False),
+        open(2, 'w', encoding='utf-8', errors='backslashreplace', buffering=1, closefd=False),
+    )
+
+
+_ready = None
+
+
+def ready_streams(null):
+    """Opens them ahead of the fork, over descriptors of the kinds they will have then: what can be sought, and pipes."""
+    global _ready
+    kept = [os.dup(descriptor) for descriptor in range(3)]
+    pipe = os.pipe()
+    for descriptor, source in enumerate((null, pipe[1], pipe[1])):
+        os.dup2(source, descriptor)
+    _ready = new_streams()
+    for descriptor, source in enumerate(kept):
+        os.dup2(source, descriptor)
+    for descriptor in (*kept, *pipe):
+        os.close(descriptor)
+
+
+def open_standard_streams():
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = _ready or new_streams()
 
 
 def compile_program(code, echo_last):

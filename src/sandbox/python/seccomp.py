@@ -6,6 +6,7 @@ Numbers come from the kernel's own tables (x86-64: arch/x86/entry/syscalls/sysca
 Runs inside the sandbox with the standard library alone.
 """
 import ctypes
+import os
 import struct
 
 AUDIT_ARCH = {'x86_64': 0xC000003E, 'aarch64': 0xC00000B7}
@@ -86,15 +87,38 @@ class _Program(ctypes.Structure):
     _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
 
 
-class Filter:
-    """A filter ready to install: nothing is computed after the fork."""
+class _CapabilityHeader(ctypes.Structure):
+    _fields_ = [('version', ctypes.c_uint32), ('pid', ctypes.c_int)]
 
-    def __init__(self, machine):
+
+_PR_CAPBSET_READ, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 23, 24, 38, 22
+_MOST_CAPABILITIES = 64
+
+
+class Prison:
+    """No capabilities, none to be had, and the filter, ready to be entered: nothing is built after the fork."""
+
+    def __init__(self, libc, machine):
         packed = build(machine)
         self._buffer = ctypes.create_string_buffer(packed, len(packed))
         self._program = _Program(len(packed) // 8, ctypes.cast(self._buffer, ctypes.c_void_p))
+        self._pointer = ctypes.byref(self._program)
+        self._prctl, self._capset = libc.prctl, libc.capset
+        self._header = _CapabilityHeader(0x20080522, 0)
+        self._header_pointer = ctypes.byref(self._header)
+        self._none = (ctypes.c_uint32 * 6)()
+        self._capabilities = [number for number in range(_MOST_CAPABILITIES) if self._prctl(_PR_CAPBSET_READ, number, 0, 0, 0) >= 0]
 
-    def install(self, libc):
-        """Needs no_new_privs. Holds for this process and all it starts."""
-        if libc.prctl(22, 2, ctypes.byref(self._program), 0, 0) != 0:
-            raise OSError(ctypes.get_errno(), 'seccomp filter refused')
+    def enter(self):
+        """Holds for this process and all it starts. Raises OSError."""
+        for capability in self._capabilities:
+            if self._prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
+                break  # it has no right to, having no capability
+        self._check(self._capset(self._header_pointer, self._none), 'capset')
+        self._check(self._prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 'no_new_privs')
+        self._check(self._prctl(_PR_SET_SECCOMP, 2, self._pointer, 0, 0), 'seccomp filter')
+
+    def _check(self, result, what):
+        if result != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, '%s: %s' % (what, os.strerror(number)))

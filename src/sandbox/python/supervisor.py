@@ -13,6 +13,8 @@ see (the tests of a `check`) comes on descriptor 4 and passes through memory tha
 Memory: each process has an address space limit, and the resident memory of all together is looked at every 20 ms. Between two looks they
 can overshoot; there is no cgroup.
 """
+import _signal  # without the conversions of `signal` and `socket`, which a program would pay for each time
+import _socket
 import array
 import ctypes
 import fcntl
@@ -36,7 +38,7 @@ CLONE_FLAGS = 0x00020000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0
 CLONE_NUMBER = {'x86_64': 56, 'aarch64': 220}
 CLONE_NEWPID = 0x20000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 TMP_BYTES, SHM_BYTES = 64 << 20, 16 << 20
 # Where a program's descriptors stand between fork and start: its status pipe, and the pipe that tells when its tree is gone.
 STATUS, ALIVE = 3, 4
@@ -45,15 +47,12 @@ RESERVED = 16
 DAY = 86400
 SETUP_SECONDS = 20
 MEMORY_PERIOD, LONGEST_PERIOD = 0.02, 0.2
+PROGRESS_PERIOD = 1
 PAGE = os.sysconf('SC_PAGE_SIZE')
 # What programs import most; loaded once, here. (A fork costs by what the process holds: these add little.)
 COMMON_MODULES = ('array', 'bisect', 'cmath', 'collections', 'copy', 'dataclasses', 'datetime', 'decimal', 'enum', 'fractions', 'functools',
                   'heapq', 'io', 'itertools', 'json', 'math', 'operator', 'queue', 'random', 're', 'statistics', 'string', 'time', 'typing')
 SANDBOX_UIDS = range(61200, 65100)  # `workerUid` in host.ts
-
-
-class CapabilityHeader(ctypes.Structure):
-    _fields_ = [('version', ctypes.c_uint32), ('pid', ctypes.c_int)]
 
 
 def kernel_version():
@@ -146,7 +145,7 @@ class Supervisor:
         self.input = b''
         self.buried = {}
         self.libc = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter lock across a fork made by hand
-        self.filter = None if mode == 'plain' else seccomp.Filter(self.machine)
+        self.prison = None if mode == 'plain' else seccomp.Prison(self.libc, self.machine)
         self.reserve_descriptors()
         self.preload(modules)
         # One byte a program can reach after its memory ran out, when nothing else can be opened any more.
@@ -308,6 +307,7 @@ class Supervisor:
             os.dup2(self.null, 0)
             os.close(self.replies)
             os.close(self.secrets)
+            program.ready_streams(self.null)
             while True:
                 self.serve_one(theirs)
         finally:
@@ -324,9 +324,7 @@ class Supervisor:
         *ends, given = descriptors
         pid = self.clone(CLONE_FLAGS)
         if pid == 0:
-            with open(given, 'rb') as file:
-                request = json.loads(file.read())
-            self.become(request, ends)
+            self.become(json.loads(judge.whole(given)), ends)
         error = ctypes.get_errno()
         for descriptor in descriptors:
             os.close(descriptor)
@@ -373,13 +371,13 @@ class Supervisor:
             if two_sides:
                 self.begin_tests(request)
             elif self.mode == 'namespaces':
-                self.harden()
+                self.prison.enter()
                 self.hide()
                 child = os.fork()
                 if child:
                     self.be_init(child)
             elif self.mode == 'fork':
-                self.harden()
+                self.prison.enter()
             os.close(ALIVE)
             os.setsid()
             self.begin(request)
@@ -411,15 +409,6 @@ class Supervisor:
         """Its memory and descriptors are closed to other processes of the same user."""
         if sys.platform == 'linux':
             self.libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-    def harden(self):
-        for capability in range(64):
-            if self.libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
-                break
-        header = CapabilityHeader(0x20080522, 0)
-        self.check(self.libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), 'capset')
-        self.check(self.libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 'no_new_privs')
-        self.filter.install(self.libc)
 
     def be_init(self, child):
         """Buries the dead of the namespace; when the program itself has ended, the kernel kills whatever it left behind."""
@@ -460,14 +449,14 @@ class Supervisor:
         if (request.get('task') or {}).get('kind') == 'check':
             cpu_seconds = DAY  # the time limit is one of each case; it is watched from outside
         program.limit(space, cpu_seconds, self.limits_processes)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def begin_tests(self, request):
         """
         Makes a second process for the program; this one keeps the tests, and nothing of the program's ever runs in it. With namespaces
         each of the two is process 1 of its own, and the program's does not hold the tests' process: it can neither see nor end it.
         """
-        ours, theirs = socket.socketpair()
+        ours, theirs = _socket.socketpair()
         task = request['task']
         self.hide()
         pid = self.fork_apart()
@@ -478,7 +467,7 @@ class Supervisor:
                 os.close(judge.REPORT)
                 os.close(judge.SECRET)
                 if self.mode != 'plain':
-                    self.harden()
+                    self.prison.enter()
                 os.setsid()
                 self.prepare_program(request)
                 judge.serve(theirs, request['code'], task['prefix'], task['entryPoint'])
@@ -488,11 +477,10 @@ class Supervisor:
         if self.mode != 'namespaces':
             os.close(ALIVE)
         if self.mode != 'plain':
-            self.harden()
+            self.prison.enter()
         os.setsid()
-        null = os.open('/dev/null', os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(null, descriptor)
+        os.dup2(1, 0)  # a task's standard output goes nowhere
+        os.dup2(1, 2)
         self.limit(request)
         gc.enable()
         program.reseed()
@@ -523,7 +511,7 @@ class Supervisor:
             if descriptor is not None:
                 poller.register(descriptor, select.POLLIN)
         limit = int(request['memoryMb']) << 20
-        setup_error, started, ending = b'', None, None
+        setup_error, started, heard, ending = b'', None, 0, None
         deadline = time.monotonic() + SETUP_SECONDS
         next_look = time.monotonic() + MEMORY_PERIOD
         running = True
@@ -539,6 +527,7 @@ class Supervisor:
                         started = time.monotonic()
                         deadline = started + request['timeoutSeconds']
                         self.send({'kind': 'started', 'id': request['id']})
+                        heard = started
                     elif block:
                         setup_error += block
                     else:
@@ -551,8 +540,11 @@ class Supervisor:
                     elif streams[descriptor].full:
                         ending = ending or 'outputLimit'
                     elif streams[descriptor] is told and request['task']['kind'] == 'check':
-                        deadline = time.monotonic() + request['timeoutSeconds']
-                        self.send({'kind': 'progress', 'id': request['id']})
+                        now = time.monotonic()
+                        deadline = now + request['timeoutSeconds']
+                        if started and now - heard > PROGRESS_PERIOD:
+                            self.send({'kind': 'progress', 'id': request['id']})
+                            heard = now
             if gone is None:
                 self.bury()
                 running = pid not in self.buried
