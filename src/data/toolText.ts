@@ -7,7 +7,7 @@ const TRACEBACK = /Traceback \(most recent call last\):/;
 /** The last line of a Python or JavaScript error: `ValueError: ...`, `json.decoder.JSONDecodeError: ...`, `KeyboardInterrupt`. */
 const ERROR_LINE = /^(?:[A-Za-z_][\w.]*\.)?[A-Z][A-Za-z]*(?:Error|Exception|Interrupt|Exit|Warning)(?::|$)/;
 /** How tools open a message of failure. */
-const OPENING = /^\W{0,3}(?:error|exception|failed|failure|fatal|timed? ?out|time limit exceeded|tool (?:call )?failed)\b/i;
+const OPENING = /^[[(*<#>\s]{0,3}(?:error|exception|failed|failure|fatal|timed? ?out|time limit exceeded|tool (?:call )?failed)\b/i;
 /** How our own code interpreter and others end one. */
 const ENDING =
   /The program (?:was stopped:|was ended by signal|ended with exit status)|\bexit(?:ed with)? (?:code|status) [1-9]|timed out after/i;

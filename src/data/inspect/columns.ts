@@ -172,7 +172,7 @@ export function shapeOf(value: unknown, depth: number): string {
 const short = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name);
 
 const FORMULA_START = new Set(['=', '+', '-', '@', '\t', '\r']);
-const FORMULA = /^[\t\r ]*[=+@-]\s*(?:@?[A-Za-z][A-Za-z0-9._]*\s*\(|[A-Za-z]+\s*\||\$?[A-Z]{1,3}\$?\d+\b)/;
+const FORMULA = /^[\t\r ]*(?:=\s*|[+@-])(?:@?[A-Za-z][A-Za-z0-9._]*\(|[A-Za-z]+\s*\||\$?[A-Z]{1,3}\$?\d+\b)/;
 
 /** Whether a spreadsheet would run it: a call, a command, a cell. A negative number, `=5` and `-x^2` are none. */
 export const isFormula = (text: string): boolean => FORMULA_START.has(text[0] ?? '') && FORMULA.test(text.slice(0, 200));
