@@ -23,6 +23,7 @@ export type RunEvent =
   | { readonly kind: 'evaluation'; readonly record: EvaluationRecord }
   | { readonly kind: 'checkpoint'; readonly record: CheckpointRecord }
   | { readonly kind: 'checkpointDropped'; readonly path: string }
+  | { readonly kind: 'refresh'; readonly record: RefreshRecord }
   /** Something a person should read; `warning` colours it. */
   | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly text: string };
 
@@ -55,6 +56,15 @@ export interface EvaluationRecord {
   readonly name: string;
   readonly stage: Stage;
   readonly step: number;
+  readonly metrics: Metrics;
+}
+
+/** The training problems that RL goes on with, chosen by how often the policy of the moment solves them. */
+export interface RefreshRecord {
+  /** RL steps made before. */
+  readonly step: number;
+  /** Their places among the training problems, with their ids; empty where none could be chosen, and the stream stays as it was. */
+  readonly selected: readonly { readonly index: number; readonly id: string }[];
   readonly metrics: Metrics;
 }
 

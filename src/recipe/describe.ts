@@ -6,7 +6,7 @@ import { overlongPenalty } from '../algorithm/overlong.js';
 import { toolBonus } from '../algorithm/toolBonus.js';
 import { type ModelFacts, memoryNeed } from './memory.js';
 import { show } from './merge.js';
-import type { Algorithm, Limits, ProblemSource, Recipe, RewardRules, RlStage, SftStage } from './schema.js';
+import type { Algorithm, Limits, ProblemSource, Recipe, Refresh, RewardRules, RlStage, SftStage } from './schema.js';
 
 /** @param facts of the model, where they are known; without them no memory is estimated */
 export function describeRecipe(recipe: Recipe, facts?: ModelFacts): string[] {
@@ -55,8 +55,15 @@ function describeRl(rl: RlStage, limits: Limits): string[] {
     `Stage rl: ${grouped(rl.steps)} steps of ${rl.groupsPerStep} problems x ${rl.groupSize} rollouts, ${updates} updates a step (${grouped(rl.steps * updates)} in all)`,
     `  ${optimizer(rl)}; rollouts sampled at temperature ${rl.temperature}, top-p 1`,
     `  limits of a rollout: ${limits.turns} turns, ${limits.callsPerTurn} call${limits.callsPerTurn === 1 ? '' : 's'} a turn, ${turn}${grouped(limits.responseTokens)} response tokens (a tool's at most ${grouped(limits.toolTokens)}), ${show(limits.deadlineSeconds)} s`,
+    ...(rl.refresh ? [describeRefresh(rl.refresh)] : []),
     `  tokens a step: at most ${grouped(rollouts * limits.responseTokens)} of responses after ${grouped(rollouts * limits.promptTokens)} of prompts`,
   ];
+}
+
+function describeRefresh({ everySteps, samples, problems, target, size }: Refresh): string {
+  const tried = problems === undefined ? 'all training problems' : `${grouped(problems)} training problems`;
+  const kept = size === undefined ? 'as many as are trained on until then' : grouped(size);
+  return `  problems: every ${everySteps} steps the policy tries ${tried} ${samples} times each; it goes on with ${kept}, difficulty ${target}`;
 }
 
 const optimizer = (stage: SftStage | RlStage): string =>

@@ -20,7 +20,7 @@ const OPTIMIZER = ['learningRate', 'schedule', 'betas', 'epsilon', 'weightDecay'
 const COMPARED = {
   sft: ['demonstrations', 'epochs', 'batchSize', 'maxTokens', ...OPTIMIZER],
   rl: [
-    ...['steps', 'groupsPerStep', 'groupSize', 'updatesPerStep', 'epochs', 'temperature', 'allWrongGroups', ...OPTIMIZER],
+    ...['steps', 'groupsPerStep', 'groupSize', 'updatesPerStep', 'epochs', 'temperature', 'allWrongGroups', 'refresh', ...OPTIMIZER],
     ...['advantage', 'ratio', 'aggregation', 'clipLow', 'clipHigh', 'dualClip', 'klCoefficient', 'klEstimator', 'entropyCoefficient'].map(
       (key) => `algorithm.${key}`,
     ),
@@ -36,6 +36,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'rl.algorithm.oldLogProbs': 'saves a forward pass; the gap between sampler and trainer is a metric',
   'rl.reward.reference': 'the released reward: bonus for wrong answers only, tool tokens count as length',
   'rl.allWrongGroups': 'the paper trains groups without a right answer like all others',
+  'rl.refresh': 'the paper selects problems once, before RL',
   loraRank: 'the paper trains all weights',
 };
 

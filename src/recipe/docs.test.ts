@@ -24,6 +24,7 @@ describe('the page on recipes', () => {
     ];
     const more = [
       ['rl'],
+      ['rl', 'refresh'],
       ['rl', 'algorithm'],
       ['rl', 'reward'],
       ['rl', 'reward', 'toolBonus'],

@@ -137,6 +137,19 @@ const rewardSchema = z.strictObject({
   reference: z.boolean().default(false),
 });
 
+const refreshSchema = z.strictObject({
+  /** Before the first step and after every so many, the policy of the moment tries the training problems, and RL goes on with some. */
+  everySteps: count,
+  /** Rollouts of each problem. */
+  samples: z.int().min(2).default(8),
+  /** How many of the training problems are tried, drawn anew each time; absent: all. */
+  problems: count.optional(),
+  /** Distribution of their difficulty: `uniform`, shares such as `easy=0.2,medium=0.5,hard=0.3`, or a profile's or histogram's file. */
+  target: z.string().min(1).default('uniform'),
+  /** How many RL goes on with; absent: as many as it takes until the next time. */
+  size: count.optional(),
+});
+
 const rlSchema = z.strictObject({
   /** Batches of rollouts, each trained on in `updatesPerStep` updates. */
   steps: count,
@@ -153,6 +166,8 @@ const rlSchema = z.strictObject({
   concurrency: z.union([z.literal('auto'), count]).default('auto'),
   /** Groups without a right answer: trained like all others (the paper's formula), or left out. */
   allWrongGroups: z.enum(['train', 'leaveOut']).default('train'),
+  /** Choose the training problems by the policy's own success, again and again; absent: all, as they come. */
+  refresh: refreshSchema.optional(),
   ...optimizerFields,
   learningRate: positive.default(1e-6),
   schedule: scheduleSchema.default({ kind: 'constant', warmup: 0, floor: 0 }),
@@ -218,6 +233,7 @@ export type ProblemSource = z.output<typeof problemSourceSchema>;
 export type Schedule = z.output<typeof scheduleSchema>;
 export type SftStage = NonNullable<Recipe['sft']>;
 export type RlStage = NonNullable<Recipe['rl']>;
+export type Refresh = NonNullable<RlStage['refresh']>;
 export type Algorithm = RlStage['algorithm'];
 export type RewardRules = RlStage['reward'];
 export type Limits = Recipe['limits'];

@@ -2,12 +2,12 @@
  * Reads one run, also while it is being written. Never changes it. `Run.trajectories` lists rows without their tokens; `Run.trajectory`
  * reads one whole.
  */
-import type { CheckpointRecord, EvaluationRecord, Metrics, Stage, TrajectoryRecord } from '../domain/event.js';
+import type { CheckpointRecord, EvaluationRecord, Metrics, RefreshRecord, Stage, TrajectoryRecord } from '../domain/event.js';
 import type { StopReason } from '../domain/stopReason.js';
 import type { Reason } from '../domain/verdict.js';
 import { UserError } from '../userError.js';
 import { decodeBody } from './body.js';
-import { readCheckpoints, readInfo, readStages } from './rows.js';
+import { readCheckpoints, readInfo, readRefreshes, readStages } from './rows.js';
 import type { RunInfo, StageState } from './runInfo.js';
 import { type Db, openForReading } from './store.js';
 
@@ -88,6 +88,11 @@ export class Run {
   /** Those that still exist, oldest first. */
   checkpoints(): CheckpointRecord[] {
     return readCheckpoints(this.#db);
+  }
+
+  /** Choices of training problems, in the order of their steps. */
+  refreshes(): RefreshRecord[] {
+    return readRefreshes(this.#db);
   }
 
   /** Last ended step, 0-based; absent where none has ended. */

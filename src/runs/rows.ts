@@ -1,5 +1,5 @@
 /** Reads the small tables of a run; shared by writer and reader. */
-import type { CheckpointRecord, Stage } from '../domain/event.js';
+import type { CheckpointRecord, RefreshRecord, Stage } from '../domain/event.js';
 import type { RunInfo, StageState } from './runInfo.js';
 import type { Db } from './store.js';
 
@@ -35,3 +35,20 @@ export function readCheckpoints(db: Db): CheckpointRecord[] {
     .all() as (Omit<CheckpointRecord, 'optimizer'> & { optimizer: number })[];
   return rows.map((row) => ({ ...row, optimizer: row.optimizer === 1 }));
 }
+
+/** Where `meta` keeps the refresh after so many RL steps: keys of one length, so that they sort as the steps do. */
+export const refreshKey = (step: number): string => `${REFRESH}${String(step).padStart(REFRESH_DIGITS, '0')}`;
+const REFRESH = 'refresh/';
+const REFRESH_DIGITS = 12;
+
+/** In the order of their steps. */
+export function readRefreshes(db: Db): RefreshRecord[] {
+  const rows = db
+    .prepare(`SELECT value FROM meta WHERE key >= ? AND key <= ? ORDER BY key`)
+    .pluck()
+    .all(...REFRESH_KEYS) as string[];
+  return rows.map((text) => JSON.parse(text) as RefreshRecord);
+}
+
+/** The first and the last key that a refresh may have. */
+export const REFRESH_KEYS = [refreshKey(0), `${REFRESH}${'9'.repeat(REFRESH_DIGITS)}`] as const;

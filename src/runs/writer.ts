@@ -8,13 +8,22 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { CheckpointRecord, EvaluationRecord, EventSink, Metrics, RunEvent, Stage, TrajectoryRecord } from '../domain/event.js';
+import type {
+  CheckpointRecord,
+  EvaluationRecord,
+  EventSink,
+  Metrics,
+  RefreshRecord,
+  RunEvent,
+  Stage,
+  TrajectoryRecord,
+} from '../domain/event.js';
 import { checkTrajectory, executedCalls, modelTokens } from '../domain/trajectory.js';
 import type { Recipe } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
 import { encodeBody } from './body.js';
 import { lockFolder } from './lock.js';
-import { readCheckpoints, readInfo, readStages } from './rows.js';
+import { REFRESH_KEYS, readCheckpoints, readInfo, readRefreshes, readStages, refreshKey } from './rows.js';
 import type { RunInfo, StageState } from './runInfo.js';
 import { closeWriter, type Db, openForWriting, RUN_FILE } from './store.js';
 import { telling } from './writeFailure.js';
@@ -115,6 +124,11 @@ export class RunWriter {
     return readCheckpoints(this.#db);
   }
 
+  /** Choices of training problems, in the order of their steps. */
+  refreshes(): RefreshRecord[] {
+    return readRefreshes(this.#db);
+  }
+
   /** Stages that have started, in their order. */
   stages(): StageState[] {
     return readStages(this.#db);
@@ -133,8 +147,8 @@ export class RunWriter {
   }
 
   /**
-   * Forgets what came after the first `steps` steps of a stage: its later steps and their trajectories, evaluations made after them, and
-   * all of the stages behind it. `steps` is a checkpoint's `step`: with 3, steps 0, 1 and 2 stay, and so does the evaluation at 3.
+   * Forgets what came after the first `steps` steps of a stage: its later steps and their trajectories, evaluations and refreshes made
+   * after them, and all of the stages behind it. `steps` is a checkpoint's `step`: with 3, steps 0, 1 and 2 stay, and so does the evaluation at 3.
    * @returns the paths of checkpoints that are no longer listed; their folders are the caller's to remove
    */
   rollbackAfter(stage: Stage, steps: number): string[] {
@@ -153,6 +167,8 @@ export class RunWriter {
         db.prepare(`DELETE FROM trajectories WHERE stage = ? AND split <> 'train' AND step > ?`).run(stage, steps);
         db.prepare('DELETE FROM evaluations WHERE stage = ? AND step > ?').run(stage, steps);
         db.prepare('DELETE FROM checkpoints WHERE stage = ? AND step > ?').run(stage, steps);
+        const [firstRefresh, lastRefresh] = REFRESH_KEYS;
+        db.prepare('DELETE FROM meta WHERE key >= ? AND key <= ?').run(stage === 'rl' ? refreshKey(steps + 1) : firstRefresh, lastRefresh);
         db.prepare('UPDATE stages SET endedAt = NULL, seconds = NULL WHERE stage = ? AND steps > ?').run(stage, steps);
         for (const table of ['steps', 'metrics', 'trajectories', 'evaluations', 'checkpoints', 'stages']) {
           db.prepare(`DELETE FROM ${table} WHERE stage IN (${marks(later)})`).run(...later);
@@ -196,6 +212,12 @@ export class RunWriter {
         return;
       case 'checkpointDropped':
         db.prepare('UPDATE checkpoints SET droppedAt = ? WHERE path = ?').run(now(), event.path);
+        return;
+      case 'refresh':
+        db.prepare('INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)').run(
+          refreshKey(event.record.step),
+          JSON.stringify(event.record),
+        );
         return;
       case 'note':
         this.#note(event.level, event.text);

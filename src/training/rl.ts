@@ -24,6 +24,8 @@ export interface RlContext<P extends Problem> {
   readonly recipe: Recipe;
   readonly stage: RlStage;
   readonly problems: readonly P[];
+  /** Where the stream of these problems began, and the seed of its order; absent: at the first step, with the recipe's. */
+  readonly order?: { readonly seed: number; readonly from: number };
   readonly trainer: Trainer;
   /** The policy at the start of the stage; only with a KL term. */
   readonly reference?: Trainer;
@@ -88,7 +90,8 @@ export async function rolloutGroups<P extends Problem>(
   step: number,
 ): Promise<AdvantagedGroup<P>[]> {
   const { recipe, stage, scoring, signal } = context;
-  const problems = problemsOfStep(context.problems, recipe.seed, step, stage.groupsPerStep);
+  const { seed, from } = context.order ?? { seed: recipe.seed, from: 0 };
+  const problems = problemsOfStep(context.problems, seed, step - from, stage.groupsPerStep);
   const plans = planGroups(problems, stage.groupSize, `rl/${step}`);
   const advantages: Advantage = advantageOf(stage.algorithm.advantage);
   const groups = new Map<string, AdvantagedGroup<P>>();

@@ -6,6 +6,7 @@ import { type Report, writeReport } from '../evaluation/report.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
 import { runFolder, withRun } from '../session/withRun.js';
 import { UserError } from '../userError.js';
+import { refreshTarget } from './refresh.js';
 import { checkRecipe } from './requirements.js';
 import { TrainingRun } from './trainingRun.js';
 import { fitting, graderOf, loadData, recipeOf, refuseChanges, scoringOf, type TrainOptions } from './trainOptions.js';
@@ -36,6 +37,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
   else if (existsSync(join(folder, 'run.sqlite')))
     throw new UserError(`${folder} holds a run already`, 'Go on with --resume, or choose another --out.');
   const loaded = await loadData(options, recipe);
+  const target = await refreshTarget(recipe);
 
   return withRun(
     {
@@ -58,7 +60,8 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       try {
         const scoring = scoringOf(options, recipe, byKind.grader);
         const grader = graderOf(options, byKind.grader);
-        await new TrainingRun({ recipe, session, writer, sink, data, scoring, grader, options, signal, log }).toTheEnd();
+        const parts = { recipe, session, writer, sink, data, scoring, grader, options, signal, log, ...(target && { target }) };
+        await new TrainingRun(parts).toTheEnd();
       } finally {
         await byKind.close();
       }

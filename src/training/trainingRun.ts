@@ -2,6 +2,8 @@
  * The stages of a run, from wherever it stands (new, resumed, or after the engine died) to the end of its recipe, with evaluations and
  * checkpoints between. A step's work is in `rl.ts` and `sft.ts`; what the run works with is opened by `train.ts`.
  */
+
+import type { Target } from '../data/select/target.js';
 import type { EventSink, Metrics } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { Trainer } from '../engine/trainer.js';
@@ -17,6 +19,7 @@ import { alarms } from './alarms.js';
 import { CheckpointKeeper } from './checkpoints.js';
 import { buildDemonstrations } from './demonstrations.js';
 import { type Position, positionOf } from './position.js';
+import { Refresher } from './refresh.js';
 import { rlStep } from './rl.js';
 import { sftStep, sftUpdates } from './sft.js';
 import { evaluateStage } from './stageEvaluation.js';
@@ -30,6 +33,8 @@ export interface RunParts<P extends Problem> {
   readonly data: TrainingData<P>;
   readonly scoring: Scoring<P>;
   readonly grader: Grader<P>;
+  /** Of the recipe's `rl.refresh`, where it has one. */
+  readonly target?: Target;
   readonly options: TrainOptions<P>;
   readonly signal: AbortSignal;
   readonly log: Log;
@@ -128,20 +133,22 @@ export class TrainingRun<P extends Problem> {
   }
 
   async #rl(position: Position): Promise<void> {
-    const { recipe, session, data, scoring, sink, signal, options, log } = this.#parts;
+    const { recipe, session, scoring, sink, signal, options, log } = this.#parts;
     const stage = recipe.rl;
     if (!stage) throw new UserError('the recipe has a stage "rl" but no section rl');
     const started = performance.now();
     const reference = stage.algorithm.klCoefficient > 0 ? await this.#reference() : undefined;
     sink({ kind: 'stageStarted', stage: 'rl', steps: stage.steps });
+    const refresher = new Refresher(this.#parts, this.#trainer);
     let first: Metrics | undefined;
     for (let step = position.step; step < stage.steps; step++) {
       signal.throwIfAborted();
+      const { metrics: refreshed, ...stream } = await refresher.streamAt(step);
       const begun = performance.now();
       const context = {
         recipe,
         stage,
-        problems: data.train,
+        ...stream,
         trainer: this.#trainer,
         ...(reference && { reference }),
         rollout: session.rolloutSettings(),
@@ -150,7 +157,7 @@ export class TrainingRun<P extends Problem> {
         signal,
         onProgress: (done: number, all: number) => options.onProgress?.('rollouts', done, all),
       };
-      const metrics: Metrics = { ...(await rlStep(context, step)), 'seconds/step': (performance.now() - begun) / 1000 };
+      const metrics: Metrics = { ...(await rlStep(context, step)), ...refreshed, 'seconds/step': (performance.now() - begun) / 1000 };
       first ??= metrics;
       const found = alarms(metrics, first);
       for (const alarm of found) {
