@@ -24,10 +24,10 @@ export interface StoredRollout {
   readonly verdict: Graded;
 }
 
-/** A problem by its content, so that an id that was given to another question is noticed. */
-export const problemKey = ({ id, question, answer }: Problem): string =>
+/** A problem by its content: rollouts stay those of a question, whatever it is called. */
+export const problemKey = ({ question, answer, options }: Problem): string =>
   createHash('sha256')
-    .update(JSON.stringify([id, question, answer ?? null]))
+    .update(JSON.stringify([question, answer ?? null, options ?? null]))
     .digest('hex')
     .slice(0, 24);
 

@@ -7,7 +7,7 @@ import { FILTERS } from './select.js';
 export function trajectoriesText(report: TrajectoriesReport): string {
   const { rollouts, removed, behaviours, rows, rowsBySource, unscored } = report;
   const share = (count: number, all: number): string => (all === 0 ? '' : `${Math.round((100 * count) / all)}%`.padStart(6));
-  const line = (name: string, count: number, rest = ''): string => `  ${name.padEnd(46)}${String(count).padStart(7)}${rest}`;
+  const line = (name: string, count: number, rest = ''): string => `  ${name.padEnd(54)}${String(count).padStart(7)}${rest}`;
   const sources = Object.entries(rowsBySource);
   return [
     `${report.problems} problems, ${rollouts.graded} rollouts of ${report.teacher} (${rollouts.made} by this call), ${compact(rollouts.tokens)} tokens written, ${roughly(report.seconds)}`,
