@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll } from 'vitest';
 
@@ -28,3 +29,28 @@ type WriteOptions = Parameters<typeof parquetWriteBuffer>[0];
 
 export const parquetBytes = (columnData: WriteOptions['columnData'], options: Omit<WriteOptions, 'columnData'> = {}): Uint8Array =>
   new Uint8Array(parquetWriteBuffer({ columnData, ...options }));
+
+/** An independent reader and writer of Parquet. */
+export interface Oracle {
+  /** Rows as JSON knows them; 64-bit integers are texts. */
+  query(sql: string): Promise<Record<string, unknown>[]>;
+}
+
+/** DuckDB in memory, open for the tests of a file. */
+export function duckDb(): Oracle {
+  let connection: DuckDBConnection;
+  let instance: DuckDBInstance;
+  beforeAll(async () => {
+    instance = await DuckDBInstance.create(':memory:');
+    connection = await instance.connect();
+  });
+  afterAll(() => {
+    connection.closeSync();
+    instance.closeSync();
+  });
+  return {
+    async query(sql) {
+      return (await connection.runAndReadAll(sql)).getRowObjectsJson() as Record<string, unknown>[];
+    },
+  };
+}

@@ -52,13 +52,14 @@ export async function createTable(file: string, options: CreateOptions = {}): Pr
   await mkdir(folder, { recursive: true });
   const part = join(folder, `.${basename(file)}.${process.pid}-${Math.random().toString(36).slice(2, 8)}.part`);
   const handle = await open(part, 'wx');
+  let sink: RowSink | undefined;
   let state: 'open' | 'closed' = 'open';
   let rows = 0;
 
   const discard = async (): Promise<void> => {
     if (state === 'closed') return;
     state = 'closed';
-    await sink.discard?.();
+    await sink?.discard?.();
     await handle.close().catch(() => undefined);
     await rm(part, { force: true });
   };
@@ -70,15 +71,16 @@ export async function createTable(file: string, options: CreateOptions = {}): Pr
       throw unwritable(file, error);
     }
   };
-  const sink: RowSink = await openSink(file, format, handle, part, options);
+  const opened = await orDiscard(() => openSink(file, format, handle, part, options));
+  sink = opened;
   return {
     write: (values) => {
       rows++;
-      return orDiscard(() => sink.write(values));
+      return orDiscard(() => opened.write(values));
     },
     close: () =>
       orDiscard(async () => {
-        await sink.end();
+        await opened.end();
         await handle.sync();
         await handle.close();
         refuseOverwrite(file, force);
