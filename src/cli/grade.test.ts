@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,19 @@ describe('toolwise grade', () => {
     const { status, stdout } = await grade(file('released.jsonl', right), '--grader', 'reference');
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual({ id: 'a', correct: false, score: -1, reason: 'mismatch', extracted: '0.5' });
+  });
+
+  it('grades the rows that the page on grading shows, all as right', { timeout: 60_000 }, async () => {
+    const page = readFileSync(fileURLToPath(new URL('../../docs/grading.md', import.meta.url)), 'utf8');
+    const rows = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => block!.trim().split('\n'));
+    const { status, stdout } = await grade(file('page.jsonl', ...rows), '--sandbox', 'none');
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { correct?: boolean });
+    expect(lines.length).toBeGreaterThanOrEqual(9);
+    expect(lines.filter(({ correct }) => correct !== true)).toEqual([]);
+    expect(status).toBe(0);
   });
 
   it('gives a bad line its error, grades the others, names it and ends with 2', async () => {
