@@ -81,7 +81,7 @@ def test_what_is_not_there_is_told_in_the_same_form(engine: EngineProcess) -> No
 
 
 def test_other_encodings_are_refused(engine: EngineProcess) -> None:
-    answer = engine.client.post("forward_backward", content=b"x", headers={"Content-Type": "application/x-protobuf"})
+    answer = engine.client.post("optim_step", content=b"x", headers={"Content-Type": "application/x-protobuf"})
     assert (answer.status_code, answer.json()["category"]) == (415, "user")
     answer = engine.client.post("optim_step", content=b'{"model_id": ', headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["detail"][:21]) == (400, "The body is not JSON:")
@@ -421,6 +421,9 @@ def test_a_name_is_taken_once_unless_overwritten(engine: EngineProcess) -> None:
         "base_model": "tiny",
         "is_lora": False,
         "lora_rank": None,
+        "train_unembed": None,
+        "train_mlp": None,
+        "train_attn": None,
         "policy_version": 1,
     }
 

@@ -13,11 +13,13 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+import zstandard
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from toolwise_engine import proto
 from toolwise_engine.checkpoints import CheckpointStore
 from toolwise_engine.errors import EngineError, sentence_for, user_error
 from toolwise_engine.futures import Futures
@@ -73,7 +75,7 @@ def make_app(settings: Settings, store: CheckpointStore, key: str) -> FastAPI:
 def make_routes(state: State) -> list[Route]:
     def post(path: str) -> Route:
         name = path.rpartition("/")[2]
-        method = "client_config" if path == "client/config" else name
+        method = path.replace("/", "_") if path.startswith("client/") else name
 
         async def handle(request: Request) -> Response:
             raw = await read_body(request)
@@ -83,12 +85,26 @@ def make_routes(state: State) -> list[Route]:
 
     def get(path: str, answer: Callable[[Service, dict], dict], method: str = "GET") -> Route:
         async def handle(request: Request) -> Response:
-            return json_response(encode(answer(state.get(), request.path_params)))
+            return json_response(encode(answer(state.get(), {"query": request.query_params, **request.path_params})))
 
         return Route(f"{PREFIX}/{path}", handle, methods=[method])
 
     async def retrieve_future(request: Request) -> Response:
-        return json_response(await state.get().retrieve_future(parse_body(await read_body(request))))
+        result = await state.get().retrieve_future(parse_body(await read_body(request)))
+        if proto.CONTENT_TYPE in request.headers.get("accept", ""):
+            message = proto.write_result(result)
+            if message is not None:
+                return Response(message, media_type=proto.CONTENT_TYPE)
+        return json_response(result)
+
+    async def forward_backward(request: Request) -> Response:
+        if not request.headers.get("content-type", "").startswith(proto.CONTENT_TYPE):
+            raw = await read_body(request)
+            return json_response(encode(state.get().forward_backward(parse_body(raw), raw)))
+        raw = await read_body(request, proto.CONTENT_TYPE)
+        body, forward_only = proto.read_training_request(raw)
+        answer = state.get().forward if forward_only else state.get().forward_backward
+        return json_response(encode(answer(body, raw)))
 
     async def delete_checkpoint(request: Request) -> Response:
         path = request.path_params
@@ -96,17 +112,21 @@ def make_routes(state: State) -> list[Route]:
 
     return [
         Route(f"{PREFIX}/retrieve_future", retrieve_future, methods=["POST"]),
+        Route(f"{PREFIX}/forward_backward", forward_backward, methods=["POST"]),
         *map(
             post,
-            ("asample", "forward_backward", "forward", "optim_step", "session_heartbeat", "create_session", "create_model", "get_info"),
+            ("asample", "forward", "optim_step", "session_heartbeat", "create_session", "create_model", "get_info"),
         ),
         *map(post, ("unload_model", "save_weights", "save_weights_for_sampler", "load_weights", "create_sampling_session", "weights_info")),
-        *map(post, ("client/config", "telemetry")),
+        *map(post, ("client/config", "client/dynamic_config", "telemetry")),
         get("healthz", lambda service, path: service.health()),
         get("get_server_capabilities", lambda service, path: service.capabilities()),
         get("samplers/{id}", lambda service, path: service.get_sampler(path["id"])),
         get("samplers/{id}", lambda service, path: service.delete_sampler(path["id"]), "DELETE"),
-        get("training_runs", lambda service, path: service.training_runs()),
+        get("training_runs", lambda service, path: service.training_runs(path["query"])),
+        get("checkpoints", lambda service, path: service.all_checkpoints(path["query"])),
+        get("sessions", lambda service, path: service.list_sessions(path["query"])),
+        get("sessions/{id}", lambda service, path: service.session(path["id"])),
         get("training_runs/{id}", lambda service, path: service.training_run(path["id"])),
         get("training_runs/{id}/checkpoints", lambda service, path: service.checkpoints(path["id"])),
         Route(f"{PREFIX}/training_runs/{{id}}/checkpoints/{{kind}}/{{name}}", delete_checkpoint, methods=["DELETE"]),
@@ -126,18 +146,37 @@ async def keep_house(service: Service) -> None:
                 traceback.print_exc(file=sys.stderr)
 
 
-async def read_body(request: Request) -> bytes:
-    """The raw body; what is not plain JSON, or too long, is refused."""
+async def read_body(request: Request, wanted: str = "application/json") -> bytes:
+    """The raw body, unpacked where it is a packed message; what is of another kind, or too long, is refused."""
     headers = request.headers
-    kind = headers.get("content-type", "application/json")
-    if not kind.startswith("application/json"):
-        raise user_error(f'Content-Type is "{kind[:80]}": this engine takes application/json.', 415)
-    if headers.get("content-encoding", "identity") != "identity":
-        raise user_error("Content-Encoding is set: this engine takes bodies as they are.", 415)
+    kind = headers.get("content-type", wanted)
+    if not kind.startswith(wanted):
+        raise user_error(f'Content-Type is "{kind[:80]}": this engine takes {wanted} here.', 415)
+    packing = headers.get("content-encoding", "identity")
+    if packing != "identity" and (packing != "zstd" or wanted == "application/json"):
+        raise user_error(
+            f'Content-Encoding is "{packing[:80]}": this engine takes JSON as it is, and messages as they are or as zstd.', 415
+        )
     length = headers.get("content-length")
     if length is not None and length.isdigit() and int(length) > MAX_BODY:
         raise user_error(f"The body has {length} bytes: at most {MAX_BODY} are taken; send fewer sequences at a time.", 413)
-    return await request.body()
+    body = await request.body()
+    return unpack(body) if packing == "zstd" else body
+
+
+def unpack(body: bytes) -> bytes:
+    """A zstd body; one that would unfold to more than a body may have is refused, however small it comes."""
+    pieces, size = [], 0
+    try:
+        reader = zstandard.ZstdDecompressor(max_window_size=128 * 2**20).stream_reader(body)
+        while piece := reader.read(2**20):
+            size += len(piece)
+            if size > MAX_BODY:
+                raise user_error(f"The body unfolds to more than {MAX_BODY} bytes: send fewer sequences at a time.", 413)
+            pieces.append(piece)
+    except zstandard.ZstdError:
+        raise user_error("The body is no whole zstd frame.") from None
+    return b"".join(pieces)
 
 
 def json_response(content: bytes, status: int = 200) -> Response:

@@ -21,7 +21,7 @@ from toolwise_engine.errors import server_error, user_error
 
 Kind = Literal["weights", "sampler_weights"]
 KINDS: tuple[Kind, ...] = ("weights", "sampler_weights")
-_PATH = re.compile(r"^tinker://([a-zA-Z0-9_-]{1,128})/(weights|sampler_weights)/([a-zA-Z0-9_-]{1,128})$")
+_PATH = re.compile(r"^tinker://([a-zA-Z0-9_:-]{1,128})/(weights|sampler_weights)/([a-zA-Z0-9_-]{1,128})$")
 _FACTS = "checkpoint.json"
 
 
@@ -45,7 +45,8 @@ class Facts:
     policy_version: int
     optimizer: bool
     created: str
-    lora_rank: int = 0
+    lora_config: dict | None = None
+    """As create_model was given it; absent in checkpoints of all weights, and in old ones."""
 
 
 def parse_address(path: str, field: str = "path") -> Address:
@@ -82,7 +83,13 @@ class CheckpointStore:
             raise server_error(f"Checkpoint {address} is damaged: its {_FACTS} cannot be read.") from None
 
     def write(
-        self, address: Address, write: Callable[[Path], None], base_model: str, policy_version: int, optimizer: bool, lora_rank: int = 0
+        self,
+        address: Address,
+        write: Callable[[Path], None],
+        base_model: str,
+        policy_version: int,
+        optimizer: bool,
+        lora_config: dict | None = None,
     ) -> None:
         """Let `write` fill a new folder, then put it in the address's place; whatever was there stays until the new one is whole."""
         folder = self.folder(address)
@@ -91,7 +98,7 @@ class CheckpointStore:
         draft.mkdir()
         try:
             write(draft)
-            facts = Facts(base_model, policy_version, optimizer, datetime.now(timezone.utc).isoformat(timespec="seconds"), lora_rank)
+            facts = Facts(base_model, policy_version, optimizer, datetime.now(timezone.utc).isoformat(timespec="seconds"), lora_config)
             with (draft / _FACTS).open("w", encoding="utf-8") as stream:
                 json.dump(asdict(facts), stream)
                 stream.flush()

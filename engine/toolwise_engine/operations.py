@@ -54,7 +54,14 @@ def optim_step(model: Model, adam: AdamParams) -> dict:
 def save(model: Model, address: Address, store: CheckpointStore, optimizer: bool) -> dict:
     """save_weights, and save_weights_for_sampler with a name (then without optimizer)."""
     policy = policy_of(model)
-    store.write(address, lambda folder: policy.save(folder, optimizer=optimizer), model.base.name, policy.version, optimizer, model.rank)
+    store.write(
+        address,
+        lambda folder: policy.save(folder, optimizer=optimizer),
+        model.base.name,
+        policy.version,
+        optimizer,
+        model.lora_config if model.rank else None,
+    )
     kind = "save_weights" if address.kind == "weights" else "save_weights_for_sampler"
     result: dict = {"type": kind, "path": str(address), "policy_version": policy.version}
     if kind == "save_weights_for_sampler":

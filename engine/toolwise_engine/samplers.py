@@ -84,6 +84,9 @@ class Samplers:
         del self._samplers[sampler_id]
         return sampler
 
+    def of_session(self, session_id: str) -> list[str]:
+        return [sampler.id for sampler in self._samplers.values() if sampler.session_id == session_id]
+
     def remove_session(self, session_id: str) -> None:
         for sampler in [s for s in self._samplers.values() if s.session_id == session_id]:
             del self._samplers[sampler.id]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -89,7 +89,10 @@ class Service:
         return {"supported_models": models, "toolwise": toolwise}
 
     def client_config(self, body: dict, raw: bytes) -> dict:
-        return {"pjwt_auth_enabled": False, "proto_write_fwdbwd": False, "proto_compress_fwdbwd": False}
+        return {"pjwt_auth_enabled": False, "proto_write_fwdbwd": False, "proto_compress_fwdbwd": False, "use_pyqwest_transport": False}
+
+    def client_dynamic_config(self, body: dict, raw: bytes) -> dict:
+        return {"refresh_interval_sec": 3600, "sample_cancel_enabled": False}
 
     def telemetry(self, body: dict, raw: bytes) -> dict:
         return {"status": "accepted"}
@@ -236,12 +239,42 @@ class Service:
         self.samplers.forget_source(str(address))
 
     def load_weights(self, body: dict, raw: bytes) -> dict:
+        if body.get("session_id") is not None:
+            return self._create_by_loading(body, raw)
+
         def prepare(model: Model) -> Work:
             address = parse_address(fields.get_text(body, "path"))
             self._must_exist(address)
             return Work(partial(operations.load, model, address, self.store, fields.get_bool(body, "optimizer", False)))
 
         return self._in_order("load_weights", body, raw, prepare)
+
+    def _create_by_loading(self, body: dict, raw: bytes) -> dict:
+        """A new model from a checkpoint, of the kind that was saved; its id follows from the session and model_seq_id."""
+        session = self.sessions.touch(fields.get_identifier(body, "session_id"))
+        key = fields.get_int(body, "model_seq_id", None, 0, wire.MAX_SEQ_ID)
+        digest = digest_of("load_weights", raw)
+        if key in session.created_models:
+            known, _, future = session.created_models[key]
+            if known != digest:
+                raise user_error(f"model_seq_id {key} was used for another model of this session.", 409)
+            return promise(future)
+        address = parse_address(fields.get_text(body, "path"))
+        facts = self.store.facts(address)
+        name = fields.get_optional_text(body, "base_model") or facts.base_model
+        if name != facts.base_model:
+            raise user_error(f'base_model is "{name[:100]}": the checkpoint is of {facts.base_model}.')
+        lora = facts.lora_config or {}
+        flags = {flag: lora.get(flag, True) for flag in ("train_unembed", "train_attn", "train_mlp")}
+        id = f"{session.id}:train:{key}"
+        rank, seed = lora.get("rank", 0), lora.get("seed")
+        model = Model(id, session.id, self._base(name), **flags, rank=rank, seed=seed, user_metadata=body.get("user_metadata"))
+        self.sessions.add_model(model)
+        self._queue("create_model", model, Work(partial(operations.create, model)))
+        optimizer = fields.get_bool(body, "optimizer", False)
+        future = self._queue("load_weights", model, Work(partial(operations.load, model, address, self.store, optimizer)))
+        session.created_models[key] = (digest, model, future)
+        return promise(future)
 
     def _in_order(self, name: str, body: dict, raw: bytes, prepare: Callable[[Model], Work]) -> dict:
         """Queue an operation of a model once; a repeated seq_id gets the promise of the first."""
@@ -290,7 +323,7 @@ class Service:
         request = wire.parse_sample(body, source.base.limits)
         future = self.futures.create()
         self.worker.submit(Sampling(future, request, source, session_id))
-        return promise(future)
+        return {**promise(future), "sample_sequence_ids": [f"{future.id}-{i}" for i in range(request.num_samples)]}
 
     def _named_source(self, body: dict, keep: bool) -> Source:
         name, path = fields.get_optional_text(body, "base_model"), fields.get_optional_text(body, "model_path")
@@ -337,11 +370,25 @@ class Service:
 
     def weights_info(self, body: dict, raw: bytes) -> dict:
         facts = self.store.facts(parse_address(fields.get_text(body, "tinker_path"), "tinker_path"))
-        return {"base_model": facts.base_model, **lora_facts(facts.lora_rank), "policy_version": facts.policy_version}
+        return {"base_model": facts.base_model, **lora_facts(facts.lora_config), "policy_version": facts.policy_version}
 
-    def training_runs(self) -> dict:
-        ids = dict.fromkeys([*self.sessions.models, *self.store.models()])
-        return {"training_runs": [self.training_run(id) for id in ids]}
+    def training_runs(self, query: Mapping[str, str]) -> dict:
+        ids, cursor = page_of(list(dict.fromkeys([*self.sessions.models, *self.store.models()])), query, 100)
+        return {"training_runs": [self.training_run(id) for id in ids], "cursor": cursor}
+
+    def all_checkpoints(self, query: Mapping[str, str]) -> dict:
+        """Of every model, the newest first."""
+        entries = [entry for id in self.store.models() for entry in self.store.list(id)]
+        page, cursor = page_of(sorted(entries, key=lambda entry: entry[1].created, reverse=True), query, 100)
+        return {"checkpoints": [checkpoint_entry(entry) for entry in page], "cursor": cursor}
+
+    def list_sessions(self, query: Mapping[str, str]) -> dict:
+        page, cursor = page_of(self.sessions.ids(), query, 20)
+        return {"sessions": page, "cursor": cursor}
+
+    def session(self, session_id: str) -> dict:
+        session = self.sessions.find(session_id)
+        return {"training_run_ids": [model.id for model in session.models], "sampler_ids": self.samplers.of_session(session_id)}
 
     def training_run(self, model_id: str) -> dict:
         fields.get_identifier({"training_run_id": model_id}, "training_run_id")
@@ -353,7 +400,7 @@ class Service:
             "training_run_id": model_id,
             "base_model": model.base.name if model is not None else saved[0][1].base_model,
             "model_owner": "local",
-            **lora_facts(model.rank if model is not None else saved[0][1].lora_rank),
+            **lora_facts(model.lora_config if model is not None else saved[0][1].lora_config),
             "corrupted": False,
             "last_request_time": model.last_request.isoformat() if model is not None else saved[0][1].created,
             "last_checkpoint": checkpoint_entry(newest["weights"]),
@@ -386,8 +433,23 @@ class Service:
             raise user_error(f"Checkpoint {address} does not exist.", 404)
 
 
-def lora_facts(rank: int) -> dict:
-    return {"is_lora": rank > 0, "lora_rank": rank or None}
+def lora_facts(config: dict | None) -> dict:
+    """What the wire says of a model or a checkpoint by its lora_config; without one all weights are trained."""
+    rank = config["rank"] if config else 0
+    flags = {name: config[name] if config else None for name in ("train_unembed", "train_mlp", "train_attn")}
+    return {"is_lora": rank > 0, "lora_rank": rank or None, **flags}
+
+
+def page_of(entries: list, query: Mapping[str, str], default: int) -> tuple[list, dict]:
+    """The entries that `limit` and `offset` ask for, and the wire's cursor."""
+    numbers = {}
+    for name, otherwise in (("limit", default), ("offset", 0)):
+        text = query.get(name, str(otherwise))
+        if not text.isdecimal() or len(text) > 9:
+            fields.refuse(name, "a whole number of at least 0", text)
+        numbers[name] = int(text)
+    offset, limit = numbers["offset"], numbers["limit"]
+    return entries[offset : offset + limit], {"offset": offset, "limit": limit, "total_count": len(entries)}
 
 
 def promise(future: Future) -> dict:

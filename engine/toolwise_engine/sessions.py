@@ -80,13 +80,22 @@ class Sessions:
         self._sessions[session.id] = session
         return session
 
-    def touch(self, session_id: str) -> Session:
-        """The session, noted as alive; 404 where it is unknown or expired."""
+    def ids(self) -> list[str]:
+        """Sessions that live, the newest first."""
+        return list(reversed(self._sessions))
+
+    def find(self, session_id: str) -> Session:
+        """404 where it is unknown or expired. Asking does not keep it alive."""
         session = self._sessions.get(session_id)
         if session is None:
             raise user_error(
                 f"Session {session_id} is not known: it expired ({self.timeout:g} s without a request), or was never created here.", 404
             )
+        return session
+
+    def touch(self, session_id: str) -> Session:
+        """The session, noted as alive; 404 where it is unknown or expired."""
+        session = self.find(session_id)
         session.seen = time.monotonic()
         return session
 

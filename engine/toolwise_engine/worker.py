@@ -122,7 +122,8 @@ class Worker:
                     raise user_error(f"{operation.name} did not run: {model.closed}.")
                 if model.failed is not None:
                     raise user_error(f"{operation.name} did not run: model {model.id} could not be made: {model.failed}")
-            result = encode(operation.run())
+            value = operation.run()
+            result = encode(value) if operation.future is not None else b""
         except Exception as error:
             self._fail(operation.future, error, operation.name)
         else:
