@@ -36,7 +36,8 @@ function orderFaults(messages: readonly Message[]): FaultOfRow[] {
       if (message.role === 'system' && i > 0) order(`${at} is a system message; only the first can be`);
       if (message.role === 'assistant') {
         if (before === undefined || before.role === 'system') order(`${at} is the assistant's, and nobody has asked`);
-        else if (before.role === 'assistant') order(`${at} is the assistant's, and so is the one before it`);
+        else if (before.role === 'assistant' && (before.toolCalls?.length ?? 0) === 0)
+          order(`${at} is the assistant's, and so is the one before it`);
       }
       if (message.role === 'user' && before?.role === 'user') order(`${at} is the user's, and so is the one before it`);
     }
@@ -100,7 +101,9 @@ function answerFaults(messages: readonly Message[], values: Readonly<Record<stri
 
 function isRight(answer: string, gold: string, { kind, options }: Readonly<Record<string, unknown>>): boolean {
   const texts = Array.isArray(options) && options.every((option) => typeof option === 'string') ? options : undefined;
-  if (kind !== 'choice' && texts === undefined) return checkGold(gold) === undefined && sameAnswer(answer, gold);
+  const same = checkGold(gold) === undefined && sameAnswer(answer, gold);
+  // A lone letter may be that of a choice whose options the row does not keep.
+  if (same || (kind !== 'choice' && texts === undefined && !/^[A-Z]$/.test(gold))) return same;
   try {
     return gradeChoice(answer, { gold, ...(texts !== undefined && { options: texts }) }).correct;
   } catch (error) {

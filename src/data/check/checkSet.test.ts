@@ -165,6 +165,7 @@ describe('conversations', () => {
       { messages: [{ role: 'system', content: 's' }, user, call({ code: '6*7' }), result('42'), end], tools, answer: '42' },
       { messages: [user, call({ code: '6*7' }), { role: 'tool', content: '42' }, end] },
       { messages: [user, end, user, end], answer: 42 },
+      { messages: [user, { role: 'assistant', content: '\\boxed{C) 42}' }], answer: 'C' },
       { messages: [user, { role: 'assistant', content: '\\boxed{B}' }], answer: 'B', kind: 'choice', options: ['1', '2'] },
       { messages: JSON.stringify([user, call({ code: '1' }), { role: 'tool', content: '1' }, end]), tools: JSON.stringify(tools) },
     ]);

@@ -62,7 +62,11 @@ function lengthsText(lengths: readonly NamedLengths[]): string {
 
 function histogramLines({ name, unit, histogram }: NamedLengths): string[] {
   const most = Math.max(1, ...histogram.map(({ count }) => count));
-  const rows = histogram.map(({ from, to, count }) => [`${whole(from)}–${whole(to - 1)}`, whole(count), bar(count / most)]);
+  const rows = histogram.map(({ from, to, count }) => [
+    to - from === 1 ? whole(from) : `${whole(from)}–${whole(to - 1)}`,
+    whole(count),
+    bar(count / most),
+  ]);
   return aligned([[`${name}, ${unit}`, 'rows', ''], ...rows], [], [1]);
 }
 
