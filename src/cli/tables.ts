@@ -54,7 +54,10 @@ export function evaluationTable(result: EvaluationResult): string {
       ? '–'
       : `${percentWithTenth(value.value)} [${percentWithTenth(value.interval.low)}, ${percentWithTenth(value.interval.high)}]`;
   return table([
-    [`T=${setting.temperature} top-p ${setting.topP}, ${problems} problems x ${setting.samples}`, 'value [95% over problems]'],
+    [
+      `T=${setting.temperature} top-p ${setting.topP}, ${problems} ${problems === 1 ? 'problem' : 'problems'} x ${setting.samples}`,
+      'value [95% over problems]',
+    ],
     [`avg@${setting.samples}`, figure(valid?.average)],
     ...several(valid?.passAt, 'pass'),
     ...several(valid?.majorityAt, 'maj'),

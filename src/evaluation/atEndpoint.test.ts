@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Asked, completion, models, openAiTestServer, type ScriptedAnswer } from '../engine/testSupport.js';
 import { openRun } from '../runs/reader.js';
+import { descendantsOf } from '../sandbox/testSupport.js';
 import { temporaryFolder } from '../tables/testSupport.js';
 import { type EvaluateOptions, evaluate } from './evaluateModel.js';
 
@@ -53,6 +54,17 @@ describe('an evaluation at an endpoint', () => {
     const run = openRun(out);
     expect(run.info.extra).toMatchObject({ benchmark: { id: 'aime24', mode: 'plain', problems: 2, warnings: [] } });
     run.close();
+  });
+
+  it('opens a sandbox for an answer that only SymPy can decide, and leaves nothing of it', { timeout: 60_000 }, async () => {
+    const { result } = await evaluateAt(
+      ({ body }) =>
+        completion({ content: body.messages.at(-1).content.startsWith('P') ? '\\boxed{\\int_0^1 9x^2 dx}' : '\\boxed{\\int_0^1 x dx}' }),
+      { set: ['sandbox.kind=none'] },
+    );
+    expect(result.accuracy.infra).toBe(0);
+    expect(result.accuracy.valid!.average.value).toBe(0.5);
+    expect(descendantsOf(process.pid).filter(({ state }) => state !== 'Z')).toEqual([]);
   });
 
   it('keeps the key out of the run and of what is told', async () => {

@@ -8,6 +8,7 @@ import { openCodeJudge } from '../reward/code/codeJudge.js';
 import type { Grader } from '../reward/grader.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
 import type { CodeRunner } from '../sandbox/codeRunner.js';
+import { isInstalled, RunnerOnDemand } from '../sandbox/onDemand.js';
 import type { Log } from '../session/withRun.js';
 import { type Answerer, type EvaluationResult, evaluatePolicy, type SamplingSetting } from './evaluate.js';
 import type { EvaluateOptions } from './evaluateModel.js';
@@ -77,11 +78,17 @@ export async function measure<P extends Problem>(
     readonly sink: EventSink;
   },
 ): Promise<EvaluationResult<P>> {
-  const { runner, sink, answerer, problems, lockstep, concurrency = 256 } = opened;
+  const { sink, answerer, problems, lockstep, concurrency = 256 } = opened;
+  // Without tools no sandbox is open; an answer that only SymPy can decide, or a program, opens one.
+  const onDemand =
+    opened.runner === undefined && isInstalled(recipe.sandbox.kind) ? new RunnerOnDemand({ kind: recipe.sandbox.kind }) : undefined;
+  const runner: CodeRunner | undefined = opened.runner ?? onDemand;
+  if (runner === undefined && benchmark?.benchmark.kind === 'math')
+    sink({ kind: 'note', level: 'warning', text: 'no sandbox is installed: an answer that only SymPy could decide counts as not equal' });
   for (const text of benchmark?.warnings ?? []) sink({ kind: 'note', level: 'warning', text });
   const judge =
     benchmark?.benchmark.kind === 'code' && options.grader === undefined
-      ? await openCodeJudge({ sandbox: recipe.sandbox.kind, ...(runner && { runner }) })
+      ? await openCodeJudge({ sandbox: recipe.sandbox.kind, ...(opened.runner && { runner: opened.runner }) })
       : undefined;
   const byKind = openProblemGrader({ runner, sandbox: recipe.sandbox.kind });
   try {
@@ -104,5 +111,6 @@ export async function measure<P extends Problem>(
   } finally {
     await judge?.close();
     await byKind.close();
+    await onDemand?.close();
   }
 }

@@ -47,7 +47,8 @@ async function mathRow(row: MathRow, phrase: boolean, sandbox: SandboxOnDemand, 
   const unusable = checkGold(row.gold);
   if (unusable !== undefined) return refused(row, `the right answer ${shown(row.gold)} cannot be used: ${unusable}`);
   const { answer, note } = answerOf(row.given, phrase);
-  const verdict = await gradeMath(answer, row.gold, { runner: sandbox.runner, signal });
+  const runner = sandbox.secondOpinion;
+  const verdict = await gradeMath(answer, row.gold, { signal, ...(runner && { runner }) });
   return withNote(verdict, note);
 }
 
