@@ -48,6 +48,29 @@ describe('calc problems', () => {
     expect(right / asked.length).toBeLessThan(0.05);
   });
 
+  it.each(SIZES)('of size %s have solutions in which every calculation is true and the last number is the answer', (size) => {
+    const problems = take(14 * 40, size, 21);
+    const stated = problems.flatMap((problem) => {
+      expect(problem.solution.match(/-?\d+/g)!.at(-1)).toBe(problem.answer);
+      return [...problem.solution.matchAll(/((?:\d|mod|[-+*/^()! ])*\d[\d)!]*) = (-?\d+)/g)].map(([text, left, right]) => ({
+        text,
+        // Fractions in place of floats, and what is no whole number fails.
+        program: `import math\nfrom fractions import Fraction\n(lambda v: v if v == int(v) else None)(${left!
+          .trim()
+          .replace(/(\d+)!/g, 'math.factorial($1)')
+          .replaceAll('^', '**')
+          .replaceAll('mod', '%')
+          .replace(/ \/ (\d+)$/, ' * Fraction(1, $1)')})`,
+        right,
+        family: problem.tags.family,
+      }));
+    });
+    expect(new Set(stated.map(({ family }) => family)).size).toBe(CALC_FAMILIES.length);
+    expect(stated.length).toBeGreaterThan(problems.length);
+    const values = inPython(stated.map(({ program }) => program));
+    expect(stated.filter(({ right }, i) => values[i] !== right)).toEqual([]);
+  });
+
   it('name their numbers in the question', () => {
     for (const problem of take(280, 'standard', 13)) {
       const inQuestion = new Set(problem.question.match(/\d+/g));

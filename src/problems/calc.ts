@@ -21,6 +21,8 @@ export interface CalcProblem extends Problem {
   readonly wrongPrograms: readonly string[];
   /** One-sentence analyses of what has to be computed, alternatives of each other. */
   readonly explanation: readonly string[];
+  /** A worked solution in plain text: every `expression = value` in it is true, and its last number is the answer. */
+  readonly solution: string;
 }
 
 export type CalcSplit = 'train' | 'evaluation';

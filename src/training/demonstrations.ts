@@ -1,9 +1,7 @@
 /**
- * The demonstrations of an SFT stage as token sequences: from the scripted teacher, or from a JSON Lines file of conversations. Does not
- * train.
+ * The demonstrations of an SFT stage as token sequences: from the scripted teacher, or from the conversations of a file. Does not train.
  */
-import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import { readConversations } from '../data/conversations/readConversations.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
 import type { CalcProblem } from '../problems/calc.js';
@@ -12,38 +10,37 @@ import { demonstrations as teach } from '../problems/teacher.js';
 import { deriveSeed } from '../random.js';
 import type { SftStage } from '../recipe/schema.js';
 import type { Session } from '../session/session.js';
+import type { ToolDescription } from '../tools/jsonSchema.js';
 import { UserError } from '../userError.js';
 
-const toolCallSchema = z.union([
-  z.object({ name: z.string(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]) }),
-  z.object({ function: z.object({ name: z.string(), arguments: z.union([z.string(), z.record(z.string(), z.unknown())]) }) }),
-]);
+export interface BuildOptions {
+  readonly warn: (text: string) => void;
+  readonly signal: AbortSignal;
+  readonly onProgress?: (done: number, all: number) => void;
+}
 
-const messageSchema = z.object({
-  role: z.enum(['system', 'user', 'assistant', 'tool']),
-  content: z.string().nullish(),
-  name: z.string().optional(),
-  tool_calls: z.array(toolCallSchema).nullish(),
-});
-
-/** @throws UserError for a bad line, by file and line, or when nothing fits into `maxTokens` */
+/**
+ * The tools that a conversation names go into its prompt; where it names none, those of the session do.
+ *
+ * @throws UserError for a bad row, by file and row, or when nothing fits into `maxTokens`
+ */
 export async function buildDemonstrations(
   stage: SftStage,
   session: Session,
   seed: number,
-  options: {
-    readonly warn: (text: string) => void;
-    readonly signal: AbortSignal;
-    readonly onProgress?: (done: number, all: number) => void;
-  },
+  options: BuildOptions,
 ): Promise<Demonstration[]> {
   const source = stage.demonstrations;
-  const conversations = 'file' in source ? await readConversations(source.file) : await taught(source, session, seed, options);
+  const conversations = 'file' in source ? await fromFile(source.file, options) : await taught(source, session, seed, options);
   const system = session.rolloutSettings().system;
-  const all = conversations.map(({ id, messages }): Demonstration => {
+  const all = conversations.map(({ id, where = id, messages, tools = session.toolbox.descriptions }): Demonstration => {
     const hasSystem = messages[0]?.role === 'system';
     const whole: Message[] = hasSystem || system === '' ? [...messages] : [{ role: 'system', content: system }, ...messages];
-    return { id, ...session.format.demonstration(whole, session.toolbox.descriptions) };
+    try {
+      return { id, ...session.format.demonstration(whole, tools) };
+    } catch (error) {
+      throw new UserError(`${where}: the chat template cannot lay out this conversation: ${(error as Error).message}`);
+    }
   });
   const kept = all.filter(({ promptTokens, tokens }) => promptTokens.length + tokens.length <= stage.maxTokens);
   if (kept.length === 0) throw new UserError(`no demonstration fits into sft.maxTokens (${stage.maxTokens})`, 'Raise sft.maxTokens.');
@@ -54,14 +51,17 @@ export async function buildDemonstrations(
 
 interface Conversation {
   readonly id: string;
+  /** In a file; absent for what the teacher wrote. */
+  readonly where?: string;
   readonly messages: readonly Message[];
+  readonly tools?: readonly ToolDescription[];
 }
 
 async function taught(
   source: Extract<SftStage['demonstrations'], { teacher: 'scripted' }>,
   session: Session,
   seed: number,
-  options: { readonly signal: AbortSignal; readonly onProgress?: (done: number, all: number) => void },
+  options: BuildOptions,
 ): Promise<Conversation[]> {
   if (!session.runner)
     throw new UserError('the scripted teacher runs its programs in the sandbox', 'Add code_interpreter to the tools of the recipe.');
@@ -82,40 +82,25 @@ async function taught(
   return found;
 }
 
-async function readConversations(file: string): Promise<Conversation[]> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UserError(`demonstrations ${file} cannot be read: ${error.code ?? error.message}`, 'Check sft.demonstrations.file.');
-  });
-  return text.split('\n').flatMap((line, i): Conversation[] => {
-    if (line.trim() === '') return [];
-    const at = `${file}:${i + 1}`;
-    let row: unknown;
-    try {
-      row = JSON.parse(line);
-    } catch (error) {
-      throw new UserError(`${at}: not JSON: ${(error as Error).message}`);
-    }
-    const parsed = z.object({ id: z.union([z.string(), z.number()]).optional(), messages: z.array(messageSchema).min(1) }).safeParse(row);
-    if (!parsed.success)
-      throw new UserError(`${at}: ${z.prettifyError(parsed.error)}`, 'Each line is {"messages": [{"role", "content", ...}]}.');
-    const messages = parsed.data.messages.map((message) => toMessage(message, at));
-    if (!messages.some(({ role }) => role === 'assistant')) throw new UserError(`${at}: no assistant message`);
-    return [{ id: String(parsed.data.id ?? at), messages }];
-  });
+async function fromFile(file: string, { signal, onProgress }: BuildOptions): Promise<Conversation[]> {
+  const found: Conversation[] = [];
+  for await (const { id, conversation, row } of readConversations(file, { signal })) {
+    const { messages, tools } = conversation;
+    if (!messages.some(({ role }) => role === 'assistant')) throw new UserError(`${row.where}: no assistant message`);
+    found.push({ id, where: row.where, messages: messages.map(asWritten), ...(tools && { tools }) });
+    if (found.length % 100 === 0) onProgress?.(found.length, found.length);
+  }
+  if (found.length === 0) throw new UserError(`${file} has no conversations`, 'Check sft.demonstrations.file.');
+  return found;
 }
 
-function toMessage(row: z.output<typeof messageSchema>, at: string): Message {
-  const content = row.content ?? '';
-  if (row.role === 'tool') return { role: 'tool', content, ...(row.name !== undefined && { name: row.name }) };
-  if (row.role !== 'assistant') return { role: row.role, content };
-  const toolCalls = (row.tool_calls ?? []).map((call) => {
-    const { name, arguments: given } = 'function' in call ? call.function : call;
-    if (typeof given !== 'string') return { name, arguments: given };
-    try {
-      return { name, arguments: z.record(z.string(), z.unknown()).parse(JSON.parse(given)) };
-    } catch {
-      throw new UserError(`${at}: arguments of the call to ${name} are not a JSON object`);
-    }
-  });
-  return { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) };
+/** A message as the model would write it: thinking in front of the content, calls without the ids that a file gives them. */
+function asWritten(message: Message): Message {
+  if (message.role !== 'assistant') return message;
+  const { content, reasoning, toolCalls = [] } = message;
+  return {
+    role: 'assistant',
+    content: reasoning === undefined || reasoning === '' ? content : `<think>\n${reasoning}\n</think>\n\n${content}`,
+    ...(toolCalls.length > 0 && { toolCalls: toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })) }),
+  };
 }

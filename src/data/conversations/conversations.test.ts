@@ -148,6 +148,7 @@ describe('reading a conversation', () => {
     [{ messages: [user, { role: 'assistant', tool_calls: [call('{"a":')] }] }, 'here: message 2: call 1: arguments: not valid JSON'],
     [{ messages: [user, { role: 'assistant', tool_calls: [call('[1]')] }] }, 'here: message 2: call 1: arguments: not a JSON object: [1]'],
     [{ messages: [user, { role: 'assistant', tool_calls: [call('{"n":9007199254740993}')] }] }, 'the number 9007199254740993 is too large'],
+    [{ messages: [user, { role: 'assistant', tool_calls: [call({ n: 9007199254740993n })] }] }, 'the number 9007199254740993 is too large'],
     [{ messages: [user, { role: 'assistant', tool_calls: [{ function: {} }] }] }, 'here: message 2: call 1: has no name'],
     [{ messages: [user, { role: 'assistant', function_call: { name: 'f' } }] }, 'the old form of a call'],
     [{ messages: [user], tools: 'x' }, 'here: tools: not valid JSON'],
@@ -155,7 +156,7 @@ describe('reading a conversation', () => {
     [{ messages: [user], tools: [tool, tool] }, 'here: tools: two are called "code_interpreter"'],
     [{ messages: [user, { role: 'assistant', tool_calls: [call(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`)] }] }, 'nested more than 64'],
     [{ messages: `${'['.repeat(5000)}${']'.repeat(5000)}` }, 'nested more than 64'],
-  ])('refuses %j', (row, message) => {
+  ])('refuses a broken row (%#)', (row, message) => {
     expect(() => readConversation(row, 'here')).toThrow(message);
   });
 });
@@ -238,7 +239,7 @@ describe('reading a file of conversations', () => {
     const ids: string[] = [];
     for await (const { id } of readConversations(file, { onBad: (row) => bad.push(row) })) ids.push(id);
     expect(ids).toEqual(['4', `${file}:4`]);
-    expect(bad).toEqual([{ where: `${file}:2`, error: `${file}:2: message 1: the role is "x"` }]);
+    expect(bad).toEqual([{ where: `${file}:2`, error: 'message 1: the role is "x"' }]);
   });
 
   it('ends at the first bad row where nobody is told', async () => {

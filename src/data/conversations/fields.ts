@@ -19,7 +19,10 @@ export function shown(value: unknown): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }
 
-/** @throws UserError for what is no JSON, is nested absurdly, or holds a whole number that would lose digits */
+const tooLarge = (number: string, where: string): UserError =>
+  broken(where, `the number ${number} is too large to be read exactly`, 'Write it as a text, in quotes.');
+
+/** @throws UserError for what is no JSON, or is nested absurdly */
 export function parseJsonText(text: string, where: string): unknown {
   let value: unknown;
   try {
@@ -28,19 +31,25 @@ export function parseJsonText(text: string, where: string): unknown {
     throw broken(where, `not valid JSON: ${(error as Error).message}`);
   }
   checkDepth(value, where);
+  return value;
+}
+
+/** The same, but not a whole number that loses digits. @throws UserError */
+export function parseExactJson(text: string, where: string): unknown {
+  const value = parseJsonText(text, where);
   for (const [number] of text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').matchAll(LONG_NUMBER)) {
-    if (BigInt(number) !== BigInt(Number(number))) {
-      throw broken(where, `the number ${number} is too large to be read exactly`, 'Write it as a text, in quotes.');
-    }
+    if (BigInt(number) !== BigInt(Number(number))) throw tooLarge(number, where);
   }
   return value;
 }
 
-/** @throws UserError for lists and objects nested absurdly */
-export function checkDepth(value: unknown, where: string): void {
+/** @throws UserError for lists and objects nested absurdly, and for integers that no number holds unless they may be `rounded` */
+export function checkDepth(value: unknown, where: string, { rounded = false } = {}): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST) throw broken(where, `nested more than ${DEEPEST} levels deep`);
+    const long = level.find((item) => typeof item === 'bigint');
+    if (long !== undefined && !rounded) throw tooLarge(String(long), where);
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
   }
 }

@@ -1,6 +1,6 @@
 /** The field `tool_calls` of an assistant's message. */
 import type { ToolCall } from '../../domain/message.js';
-import { broken, checkDepth, isRecord, isText, parseJsonText, shown } from './fields.js';
+import { broken, checkDepth, isRecord, isText, parseExactJson, parseJsonText, shown } from './fields.js';
 
 const HINT = 'A call is {"id": "call_1", "type": "function", "function": {"name": "...", "arguments": "{...}"}}.';
 
@@ -25,7 +25,7 @@ function readCall(item: unknown, where: string): ToolCall {
 
 function readArguments(given: unknown, where: string): ToolCall['arguments'] {
   const at = `${where}: arguments`;
-  const value = isText(given) ? parseJsonText(given, at) : given;
+  const value = isText(given) ? parseExactJson(given, at) : given;
   if (!isRecord(value)) throw broken(at, `not a JSON object: ${shown(value)}`, HINT);
   checkDepth(value, at);
   return value;

@@ -15,7 +15,7 @@ export function readTools(given: unknown, where: string): ToolDescription[] | un
   const list = isText(given) ? parseJsonText(given, at) : given;
   if (list === null) return undefined;
   if (!Array.isArray(list)) throw broken(at, 'not a list', HINT);
-  checkDepth(list, at);
+  checkDepth(list, at, { rounded: true });
   const tools = list.map((item: unknown, i) => readTool(item, `${where}: tool ${i + 1}`));
   const twice = tools.find(({ name }, i) => tools.findIndex((other) => other.name === name) < i);
   if (twice !== undefined) throw broken(at, `two are called ${JSON.stringify(twice.name)}`);
@@ -39,9 +39,10 @@ function readTool(given: unknown, where: string): ToolDescription {
 
 const NO_PARAMETERS = { type: 'object', properties: {} };
 
-/** Columnar files give every schema the fields of all others, as null. */
+/** Columnar files give every schema the fields of all others, as null. A bound beyond what a number holds is rounded. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value === 'bigint') return Number(value);
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).flatMap(([key, inner]) => (inner === null ? [] : [[key, withoutNulls(inner)]])));
 }

@@ -23,6 +23,8 @@ export interface Draft {
   readonly wrongPrograms: readonly string[];
   /** One-sentence analyses of what has to be computed, alternatives of each other. */
   readonly explanation: readonly string[];
+  /** A worked solution in plain text: every `expression = value` in it is true, and its last number is the answer. */
+  readonly solution: string;
 }
 
 /** The items of a product or a sum in one order, whichever came first. */

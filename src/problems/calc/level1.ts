@@ -1,5 +1,13 @@
 /** Level 1: one expression, written out or told as a story. */
 import { type Family, unordered } from './family.js';
+import {
+  cratesSolution,
+  differenceTimesSolution,
+  multiplyAddSolution,
+  shopSolution,
+  sumTimesSolution,
+  sumTimesSumSolution,
+} from './solutions.js';
 
 const multiplyAdd: Family = {
   name: 'muladd',
@@ -23,6 +31,7 @@ const multiplyAdd: Family = {
         sign === '+' ? 'I multiply first and then add.' : 'I multiply first and then subtract.',
         'This is one expression; Python can evaluate it exactly.',
       ],
+      solution: multiplyAddSolution(a, b, sign, c),
     };
   },
 };
@@ -40,6 +49,7 @@ const brackets: Family = {
         programs: [`(${a}+${b})*${c}`],
         wrongPrograms: [`${a}+${b}*${c}`, `${a}+${b}`, `${a}*${b}*${c}`],
         explanation: ['The bracket comes first, then the product.'],
+        solution: sumTimesSolution(a, b, c),
       };
     }
     const [a, b, c, d] = [random.int(12, 999), random.int(12, 999), random.int(12, 999), random.int(12, 999)];
@@ -52,6 +62,7 @@ const brackets: Family = {
       programs: [text.replaceAll(' ', ''), twoSums ? `(${c}+${d})*(${a}+${b})` : `${d}+${c}*(${a}-${b})`],
       wrongPrograms: twoSums ? [`${a}+${b}*${c}+${d}`, `(${a}+${b})*${c}+${d}`] : [`${a}-${b}*${c}+${d}`, `(${a}-${b})*(${c}+${d})`],
       explanation: ['The brackets come first, then the product.', 'I keep the brackets and evaluate the whole expression.'],
+      solution: twoSums ? sumTimesSumSolution(a, b, c, d) : differenceTimesSolution(a, b, c, d),
     };
   },
 };
@@ -89,6 +100,7 @@ const crates: Family = {
       explanation: small
         ? ['All of them, less what breaks.']
         : [`The total is ${held} times ${boxes}, and ${lost} are taken away.`, 'I multiply to get all of them and subtract the lost ones.'],
+      solution: cratesSolution(held, boxes, lost),
     };
   },
 };
@@ -117,6 +129,7 @@ const shop: Family = {
       programs: size === 'small' ? [`${a}*${x}+${b}*${y}`] : [`${a}*${x}+${b}*${y}`, `sum([${a}*${x},${b}*${y}])`],
       wrongPrograms: [`${a}+${x}+${b}+${y}`, `${a}*${x}`, `${x}+${y}`, `${a}*${b}+${x}*${y}`],
       explanation: ['Number times price for both goods, then the sum.', 'I multiply each count by its price and add the two.'],
+      solution: shopSolution(a, x, b, y),
     };
   },
 };

@@ -1,5 +1,6 @@
 /** Level 2: a named operation on two numbers. */
 import { digitSum, type Family, gcd, lcm, unordered, withMath } from './family.js';
+import { digitsOfProductSolution, gcdSolution, lcmSolution, remainderSolution } from './solutions.js';
 
 const remainder: Family = {
   name: 'remainder',
@@ -18,6 +19,7 @@ const remainder: Family = {
       programs: small ? [`${a}%${b}`] : [`${a}%${b}`, `${a}-${a}//${b}*${b}`],
       wrongPrograms: [`${a}//${b}`, `${a}-${b}`, `${b}%${a}`],
       explanation: ['The remainder is what the % operator gives.', 'What is left over after the division is the remainder.'],
+      solution: remainderSolution(a, b),
     };
   },
 };
@@ -39,6 +41,7 @@ const greatestDivisor: Family = {
       programs: small ? [withMath(`math.gcd(${a},${b})`)] : [withMath(`math.gcd(${a},${b})`), `from math import gcd\ngcd(${a},${b})`],
       wrongPrograms: [`${a}%${b}`, `${a}//${b}`, withMath(`math.lcm(${a},${b})`)],
       explanation: ['The math module has gcd for the greatest common divisor.', 'I need the largest number that divides both.'],
+      solution: gcdSolution(a, b),
     };
   },
 };
@@ -59,6 +62,7 @@ const leastMultiple: Family = {
           : [withMath(`math.lcm(${a},${b})`), withMath(`${a}*${b}//math.gcd(${a},${b})`)],
       wrongPrograms: [`${a}*${b}`, `${a}+${b}`, withMath(`math.gcd(${a},${b})`)],
       explanation: ['The math module has lcm for the least common multiple.', 'I need the smallest number that both divide.'],
+      solution: lcmSolution(a, b),
     };
   },
 };
@@ -78,6 +82,7 @@ const digitsOfProduct: Family = {
       programs: small ? [`sum(int(d) for d in str(${a}*${b}))`] : [`sum(int(d) for d in str(${a}*${b}))`, `sum(map(int,str(${a}*${b})))`],
       wrongPrograms: [`${a}*${b}`, `len(str(${a}*${b}))`, `sum(int(d) for d in str(${a}+${b}))`],
       explanation: ['I turn the product into text and add its digits.', 'First the product, then the sum of its digits.'],
+      solution: digitsOfProductSolution(a, b),
     };
   },
 };

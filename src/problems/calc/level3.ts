@@ -1,5 +1,15 @@
 /** Level 3: a loop, or a number too large for the head. */
 import { countDivisors, countPrimesBelow, digitSum, type Family, factorial, modPow, withMath } from './family.js';
+import {
+  countMultiplesSolution,
+  divisorsSolution,
+  factorialDigitSumSolution,
+  factorialLengthSolution,
+  modularPowerSolution,
+  primesSolution,
+  sumMultiplesSolution,
+  sumOfPowersSolution,
+} from './solutions.js';
 
 const sumOfPowers: Family = {
   name: 'sumsq',
@@ -23,6 +33,7 @@ const sumOfPowers: Family = {
           : [`sum(i**${power} for i in range(1,${n + 1}))`, `sum(i**${power} for i in range(1,${n}+1))`],
       wrongPrograms: [`sum(i**${power} for i in range(${n}))`, `sum(i*${power} for i in range(${n}+1))`, `${n}**${power}`],
       explanation: [`I sum the ${word} in a loop.`, `A loop adds i**${power} for every i.`],
+      solution: sumOfPowersSolution(n, power, sum),
     };
   },
 };
@@ -42,6 +53,7 @@ const multiples: Family = {
         programs: small ? [`(${n}-1)//${a}`] : [`(${n}-1)//${a}`, `len(range(${a},${n},${a}))`],
         wrongPrograms: [`${n}//${a}+1`, `${n}%${a}`, `${n}-${a}`],
         explanation: [`I count the multiples of ${a} that are less than ${n}.`, `${n} itself does not count.`],
+        solution: countMultiplesSolution(a, n),
       };
     }
     let sum = 0n;
@@ -53,6 +65,7 @@ const multiples: Family = {
       programs: [`sum(range(${a},${n},${a}))`, `sum(i for i in range(1,${n}) if i%${a}==0)`],
       wrongPrograms: [`sum(range(${a},${n}))`, `sum(range(${a},${n}+${a},${a}))`],
       explanation: [`range with step ${a} gives the multiples.`, `I add the numbers that ${a} divides.`],
+      solution: sumMultiplesSolution(a, n),
     };
   },
 };
@@ -73,6 +86,7 @@ const modularPower: Family = {
       programs: [`pow(${a},${b},${m})`, `${a}**${b}%${m}`],
       wrongPrograms: [`${a}*${b}%${m}`, `(${a}+${b})%${m}`, `${b}**2%${m}`],
       explanation: ['pow with three arguments gives the remainder of a power.', 'The power is huge, so I reduce it by the modulus.'],
+      solution: modularPowerSolution(a, b, m),
     };
   },
 };
@@ -96,6 +110,7 @@ const primes: Family = {
         : [`sum(all(p%d for d in range(2,p)) for p in range(2,${n}))`, `len([p for p in range(2,${n}) if all(p%d for d in range(2,p))])`],
       wrongPrograms: [`sum(p%2 for p in range(2,${n}))`, `sum(all(p%d for d in range(2,p)) for p in range(${n}))`, `len(range(2,${n}))`],
       explanation: ['I count the numbers that nothing divides.', 'I test every number for divisors.'],
+      solution: primesSolution(n),
     };
   },
 };
@@ -120,6 +135,7 @@ const divisors: Family = {
         `sum(${n}%d for d in range(1,${n}+1))`,
       ],
       explanation: ['I try every number and count those that divide it.', 'The number itself is a divisor too.'],
+      solution: divisorsSolution(n),
     };
   },
 };
@@ -130,25 +146,28 @@ const factorialDigits: Family = {
   draw(random, size) {
     const small = size === 'small';
     const n = random.int(8, small ? 299 : 120);
+    const value = factorial(n);
     if (small || random.chance(0.5)) {
       return {
         key: `sum,${n}`,
         question: `What is the sum of the digits of ${n}!?`,
-        answer: digitSum(factorial(n)),
+        answer: digitSum(value),
         programs: small
           ? [withMath(`sum(int(d) for d in str(math.factorial(${n})))`)]
           : [withMath(`sum(int(d) for d in str(math.factorial(${n})))`), withMath(`sum(map(int,str(math.factorial(${n}))))`)],
         wrongPrograms: [withMath(`math.factorial(${n})%9`), withMath(`len(str(math.factorial(${n})))`), `sum(int(d) for d in str(${n}))`],
         explanation: ['I turn the factorial into text and add its digits.', 'First the factorial, then the sum of its digits.'],
+        solution: factorialDigitSumSolution(n, value, digitSum(value)),
       };
     }
     return {
       key: `count,${n}`,
       question: `How many digits does ${n}! have?`,
-      answer: BigInt(factorial(n).toString().length),
+      answer: BigInt(value.toString().length),
       programs: [withMath(`len(str(math.factorial(${n})))`)],
       wrongPrograms: [`len(str(${n}))`, `${n}*${n}`],
       explanation: ['The length of the factorial as text is its number of digits.'],
+      solution: factorialLengthSolution(n, value),
     };
   },
 };

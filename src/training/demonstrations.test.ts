@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHATML, type ModelFolder, modelFolder } from '../../test/support/modelFolder.js';
+import { ChatFormat } from '../chat/chatFormat.js';
+import { conversationRow } from '../data/conversations/conversationRow.js';
+import type { Demonstration } from '../domain/demonstration.js';
+import type { Message } from '../domain/message.js';
+import type { SftStage } from '../recipe/schema.js';
+import type { Session } from '../session/session.js';
+import { createTable } from '../tables/writeTable.js';
+import type { ToolDescription } from '../tools/jsonSchema.js';
+import { buildDemonstrations } from './demonstrations.js';
+
+const describing = (name: string): ToolDescription => ({
+  name,
+  description: `The tool ${name}.`,
+  parameters: { type: 'object', properties: { code: { type: 'string' } }, required: ['code'] },
+});
+const conversation: Message[] = [
+  { role: 'user', content: 'What is 6 * 7?' },
+  {
+    role: 'assistant',
+    content: 'I multiply.',
+    reasoning: 'Six sevens.',
+    toolCalls: [{ id: 'call_1', name: 'own_tool', arguments: { code: '6*7' } }],
+  },
+  { role: 'tool', content: '42', callId: 'call_1' },
+  { role: 'assistant', content: 'It is \\boxed{42}.' },
+];
+
+describe('demonstrations from a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'toolwise-demonstrations-'));
+  let format: ChatFormat;
+  let model: ModelFolder;
+  beforeAll(async () => {
+    model = await modelFolder(CHATML);
+    format = await ChatFormat.load(model.path);
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true });
+    await model.remove();
+  });
+
+  async function build(file: string): Promise<Demonstration[]> {
+    const session = {
+      format,
+      toolbox: { descriptions: [describing('recipe_tool')] },
+      rolloutSettings: () => ({ system: 'Be exact.' }),
+    } as unknown as Session;
+    const stage = { demonstrations: { file }, maxTokens: 4096 } as unknown as SftStage;
+    return buildDemonstrations(stage, session, 1, { warn: () => undefined, signal: new AbortController().signal });
+  }
+
+  it.each(['jsonl', 'parquet', 'json'])('are read from %s, with the tools of the row in the prompt of that row', async (ending) => {
+    const file = join(folder, `set.${ending}`);
+    const table = await createTable(file);
+    await table.write(conversationRow(conversation, [describing('own_tool')], { id: 'a' }));
+    await table.write(conversationRow(conversation, undefined, { id: 'b' }));
+    await table.close();
+    const [first, second] = await build(file);
+    expect([first!.id, second!.id]).toEqual(['a', 'b']);
+    expect(format.decode(first!.promptTokens)).toContain('The tool own_tool.');
+    expect(format.decode(first!.promptTokens)).not.toContain('recipe_tool');
+    expect(format.decode(second!.promptTokens)).toContain('The tool recipe_tool.');
+    expect(format.decode(second!.promptTokens)).toContain('Be exact.');
+    for (const { tokens, mask } of [first!, second!]) {
+      const trained = format.decode(tokens.filter((_, i) => mask[i] === 1));
+      expect(trained).toContain('<think>\nSix sevens.\n</think>');
+      expect(trained).toContain('{"name": "own_tool", "arguments": {"code": "6*7"}}');
+      expect(trained).not.toContain('call_1');
+      expect(trained).not.toContain('42</tool_response>');
+      expect(trained).toContain('\\boxed{42}');
+    }
+  });
+
+  it('are refused by file and row where a row is broken or says nothing', async () => {
+    const file = join(folder, 'broken.jsonl');
+    const good = JSON.stringify(conversationRow(conversation));
+    writeFileSync(file, `${good}\n{"messages": [{"role": "robot", "content": "x"}]}\n`);
+    await expect(build(file)).rejects.toThrow(`${file}:2: message 1: the role is "robot"`);
+    writeFileSync(file, `${good}\n${good}\n{"messages": [{"role": "user", "content": "x"}]}\n`);
+    await expect(build(file)).rejects.toThrow(`${file}:3: no assistant message`);
+    writeFileSync(file, '');
+    await expect(build(file)).rejects.toThrow('has no conversations');
+    await expect(build(join(folder, 'absent.jsonl'))).rejects.toThrow('there is no such file');
+  });
+});
