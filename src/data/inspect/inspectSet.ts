@@ -171,7 +171,8 @@ class Inspector {
     if (row.kind === 'problem') {
       const { problem } = row;
       if (row.row.values.kind === undefined) this.#label('kind', problem.kind ?? 'math');
-      if (row.row.values.source === undefined && problem.source !== undefined) this.#label('source', problem.source);
+      if (row.row.values.source === undefined && row.row.values.data_source === undefined && problem.source !== undefined)
+        this.#label('source', problem.source);
       this.#length('question', problem.question.length);
       if (problem.answer !== undefined) this.#length('answer', problem.answer.length);
       else if (problem.tests === undefined || problem.tests === null) this.#unanswerable++;
