@@ -56,7 +56,8 @@ export async function openProblems(source: string, options: OpenProblemsOptions 
       bad++;
       onBad?.(row);
     };
-    const reading = { ...(limit !== undefined && { limit }), ...(signal && { signal }), ...(!strict && { onBad: tell }) };
+    // Row by row, so that bad rows are told in their order, whichever room finds them.
+    const reading = { batchRows: 1, ...(limit !== undefined && { limit }), ...(signal && { signal }), ...(!strict && { onBad: tell }) };
     for await (const batch of table.batches(reading)) {
       for (const row of batch) {
         let problem: Problem;
