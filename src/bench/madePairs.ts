@@ -25,12 +25,20 @@ export function madePairs(seed: number, count: number): MadePair[] {
 type Edit = (problem: MadeProblem, random: Random) => MadeProblem;
 
 function edited(problem: MadeProblem, random: Random): MadePair {
-  const names = random.shuffle(Object.keys(EDITS)).slice(0, random.int(1, 3));
+  const names = editsFor(random);
+  return { first: textOf(problem), second: textOf(applied(problem, names, random)), same: true, how: names.join('+') };
+}
+
+/** The same problem, in other words or another order. */
+export const editedCopy = (problem: MadeProblem, random: Random): MadeProblem => applied(problem, editsFor(random), random);
+
+const editsFor = (random: Random): string[] => random.shuffle(Object.keys(EDITS)).slice(0, random.int(1, 3));
+
+function applied(problem: MadeProblem, names: readonly string[], random: Random): MadeProblem {
   let changed = problem;
   for (const name of names) changed = EDITS[name]!(changed, random);
   // A copy that no edit could touch is at least spaced differently.
-  if (textOf(changed) === textOf(problem)) changed = EDITS.layout!(changed, random);
-  return { first: textOf(problem), second: textOf(changed), same: true, how: names.join('+') };
+  return textOf(changed) === textOf(problem) ? EDITS.layout!(changed, random) : changed;
 }
 
 function different(problem: MadeProblem, random: Random, seed: number, index: number): MadePair {

@@ -86,8 +86,15 @@ export class DiversityMeter {
     if (place < this.#size) this.#sample[place] = text;
   }
 
-  result(): Diversity {
-    const texts = this.#sample.map(wordsOf);
+  /** Texts in the sample. */
+  get sampled(): number {
+    return this.#sample.length;
+  }
+
+  /** @param size texts of the sample that are used: two sets are compared on samples of one size */
+  result(size = this.sampled): Diversity {
+    // The places in a reservoir are not by chance.
+    const texts = new Random(deriveSeed('sample')).shuffle(this.#sample).slice(0, size).map(wordsOf);
     const words = new Map<string, number>();
     const wordings = new Map<string, number>();
     const runs = { two: new Set<number>(), three: new Set<number>() };

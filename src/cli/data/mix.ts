@@ -74,8 +74,7 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
   const force = options.force ?? false;
   if (options.pairs !== undefined) refuseOverwrite(options.pairs, force);
   await runCommand(async ({ narrator, signal }) => {
-    const compared =
-      options.compare === undefined ? undefined : { name: options.compare, diversity: await diversityOfFile(options.compare, signal) };
+    const compare = options.compare === undefined ? undefined : await measureFile(options.compare, signal);
     const log = options.pairs === undefined ? undefined : createWriteStream(options.pairs);
     let bad = 0;
     const report = await mix(plan, {
@@ -84,6 +83,7 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
       force,
       strict: options.strict ?? false,
       signal,
+      ...(compare && { compare }),
       onNote: (text) => narrator.log(text, 'warning'),
       onBad: ({ where, error }) => {
         if (++bad <= SHOWN_BAD) narrator.log(`${where}: ${error}`, 'warning');
@@ -97,10 +97,13 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
       await once(log, 'finish');
     }
     narrator.end();
-    const { writeCard } = await import('../../data/card.js');
-    const card = await writeCard(options.out, mixCard(report, plan, []));
-    if (options.json) printJson({ ...report, card, ...(compared && { compared }) });
-    else console.log(mixText(report, compared));
+    const { writeCard, sha256Of } = await import('../../data/card.js');
+    const { isHubSource } = await import('../../tables/hub.js');
+    const hashes: (string | undefined)[] = [];
+    for (const source of plan.sources) hashes.push(isHubSource(source.file) ? undefined : `sha256:${await sha256Of(source.file)}`);
+    const card = await writeCard(options.out, mixCard(report, plan, hashes));
+    if (options.json) printJson({ ...report, card });
+    else console.log(mixText(report, options.compare));
     narrator.line(`\n${report.rows} rows in ${report.out}; card: ${card}`);
   });
 }
@@ -125,11 +128,11 @@ function promptOf(
   return { prompt: { tokenizer: named, maxTokens, ...(by !== undefined && { recipe: by }) } };
 }
 
-async function diversityOfFile(file: string, signal: AbortSignal): Promise<import('../../data/diversity.js').Diversity> {
+async function measureFile(file: string, signal: AbortSignal): Promise<import('../../data/diversity.js').DiversityMeter> {
   const { openProblems } = await import('../../problems/readProblems.js');
   const { DiversityMeter } = await import('../../data/diversity.js');
   const meter = new DiversityMeter();
   for await (const { problem } of (await openProblems(file, { signal })).rows())
     meter.add({ text: problem.question, source: problem.source, ability: problem.kind ?? 'math' });
-  return meter.result();
+  return meter;
 }

@@ -33,6 +33,11 @@ export class Blocks<T extends Column> {
     return this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * this.#width + at]!;
   }
 
+  /** The block that holds a row, and where the row begins in it. */
+  place(row: number): readonly [block: T, at: number] {
+    return [this.#blocks[Math.floor(row / BLOCK)]!, (row % BLOCK) * this.#width];
+  }
+
   set(row: number, value: number, at = 0): void {
     this.#blocks[Math.floor(row / BLOCK)]![(row % BLOCK) * this.#width + at] = value;
   }

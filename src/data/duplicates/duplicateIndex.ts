@@ -37,21 +37,36 @@ export interface Found {
 }
 
 const HASHES = 32;
-const BANDS = 16;
-/** Of a group of texts that share a band, each is compared with so many earliest. */
-const MOST_IN_GROUP = 32;
+/** Of a group of texts that share a band, each is looked at beside so many earliest. */
+const MOST_IN_GROUP = 512;
 /** Candidates of one text over all bands. */
 const MOST_CANDIDATES = 24;
-/** Equal hashes of the 32 below which a pair is not even compared: at a similarity of 0.42 fewer occur once in 500 pairs. */
-const LEAST_EQUAL = 6;
 const ROW_BITS = 2 ** 26;
+
+/**
+ * How candidates are found among texts with equal numbers. Texts with few numbers must be more alike to count, so more hashes must agree:
+ * a band is missed by a pair at the bound of `sameProblem` in 4 cases of 100, and above it hardly ever.
+ */
+interface Banding {
+  readonly bands: number;
+  readonly width: number;
+  /** Equal hashes of the 32 below which a pair is not even compared: fewer occur once in some hundred pairs at the bound. */
+  readonly leastEqual: number;
+}
+
+/** By how many numbers a text has: none or one; some; so many that equal numbers alone make a candidate (one band, no hash). */
+const BANDINGS: readonly Banding[] = [
+  { bands: 10, width: 3, leastEqual: 13 },
+  { bands: 16, width: 2, leastEqual: 9 },
+  { bands: 1, width: 0, leastEqual: 6 },
+];
+const bandingOf = (numbers: number): number => (numbers < 2 ? 0 : numbers < MANY_NUMBERS ? 1 : 2);
 
 export class DuplicateIndex {
   readonly #exact: Blocks<Float64Array> = float64Blocks();
   readonly #numbers: Blocks<Uint32Array> = uint32Blocks();
   readonly #signatures: Blocks<Uint32Array> = uint32Blocks(HASHES);
-  /** Whether there are so many numbers that they alone make a candidate. */
-  readonly #many: Blocks<Uint8Array> = uint8Blocks();
+  readonly #banding: Blocks<Uint8Array> = uint8Blocks();
   readonly #least = new Uint32Array(HASHES);
 
   get size(): number {
@@ -62,7 +77,7 @@ export class DuplicateIndex {
   add(words: Words): number {
     const numbers = numbersKey(words);
     this.#numbers.push(hashText(numbers));
-    this.#many.push(countOf(numbers) >= MANY_NUMBERS ? 1 : 0);
+    this.#banding.push(bandingOf(countOf(numbers)));
     const row = this.#signatures.grow();
     this.#sign(words);
     for (let i = 0; i < HASHES; i++) this.#signatures.set(row, this.#least[i]!, i);
@@ -95,7 +110,7 @@ export class DuplicateIndex {
     let count = 0;
     for (let i = 1; i < order.length; i++) {
       const [kept, row] = [order[first]!, order[i]!];
-      if (this.#exact.get(kept) !== this.#exact.get(row) || this.#equalHashes(kept, row) < HASHES) {
+      if (this.#exact.get(kept) !== this.#exact.get(row) || !this.#alike(kept, row, HASHES)) {
         first = i;
         continue;
       }
@@ -106,10 +121,13 @@ export class DuplicateIndex {
     return count;
   }
 
-  #equalHashes(one: number, two: number): number {
-    let equal = 0;
-    for (let i = 0; i < HASHES; i++) if (this.#signatures.get(one, i) === this.#signatures.get(two, i)) equal++;
-    return equal;
+  /** Whether so many hashes are equal. */
+  #alike(one: number, two: number, least: number): boolean {
+    const [here, at] = this.#signatures.place(one);
+    const [there, from] = this.#signatures.place(two);
+    let mayDiffer = HASHES - least;
+    for (let i = 0; i < HASHES; i++) if (here[at + i] !== there[from + i] && --mayDiffer < 0) return false;
+    return true;
   }
 
   /** Pairs as `later * 2^26 + earlier`, sorted. */
@@ -117,45 +135,55 @@ export class DuplicateIndex {
     const found = float64Blocks();
     const counts = new Uint8Array(this.size);
     const crowded = new Uint8Array(this.size);
-    // The last round takes the numbers alone.
-    for (let band = 0; band <= BANDS; band++) {
-      const keys: Float64Array = this.#keys(band, duplicate);
-      for (let start = 0; start < keys.length; ) {
-        const key = Math.floor(keys[start]! / ROW_BITS);
-        let end = start + 1;
-        while (end < keys.length && Math.floor(keys[end]! / ROW_BITS) === key) end++;
-        for (let late = start + 1; late < end; late++) {
-          const row = keys[late]! % ROW_BITS;
-          if (late - start > MOST_IN_GROUP) crowded[row] = 1;
-          for (let early = start; early < Math.min(late, start + MOST_IN_GROUP); early++) {
-            const other = keys[early]! % ROW_BITS;
-            if (this.#numbers.get(row) !== this.#numbers.get(other) || this.#equalHashes(row, other) < LEAST_EQUAL) continue;
-            if (counts[row]! >= MOST_CANDIDATES) {
-              crowded[row] = 1;
-              break;
-            }
-            counts[row]!++;
-            found.push(row * ROW_BITS + other);
-          }
+    BANDINGS.forEach((banding, kind) => {
+      for (let band = 0; band < banding.bands; band++) {
+        const keys = this.#keys(kind, band, duplicate);
+        for (let start = 0, end = 0; start < keys.length; start = end) {
+          const key = Math.floor(keys[start]! / ROW_BITS);
+          end = start + 1;
+          while (end < keys.length && Math.floor(keys[end]! / ROW_BITS) === key) end++;
+          this.#pairUp(keys.subarray(start, end), banding.leastEqual, { found, counts, crowded });
         }
-        start = end;
       }
-    }
+    });
     const pairs = new Float64Array(found.rows);
     for (let i = 0; i < pairs.length; i++) pairs[i] = found.get(i);
     pairs.sort();
     return { pairs, crowded: crowded.reduce((sum, one) => sum + one, 0) };
   }
 
-  /** Of each text that is no exact duplicate: the band's key (26 bits) and the row, as one number; sorted. */
-  #keys(band: number, duplicate: Uint8Array): Float64Array {
+  /** @param group keys of one band, in the order of their texts */
+  #pairUp(
+    group: Float64Array,
+    leastEqual: number,
+    { found, counts, crowded }: { found: Blocks<Float64Array>; counts: Uint8Array; crowded: Uint8Array },
+  ): void {
+    for (let late = 1; late < group.length; late++) {
+      const row = group[late]! % ROW_BITS;
+      if (late > MOST_IN_GROUP) crowded[row] = 1;
+      for (let early = 0; early < Math.min(late, MOST_IN_GROUP); early++) {
+        const other = group[early]! % ROW_BITS;
+        if (this.#numbers.get(row) !== this.#numbers.get(other) || !this.#alike(row, other, leastEqual)) continue;
+        if (counts[row]! >= MOST_CANDIDATES) {
+          crowded[row] = 1;
+          break;
+        }
+        counts[row]!++;
+        found.push(row * ROW_BITS + other);
+      }
+    }
+  }
+
+  /** Of each text of the kind that is no exact duplicate: the band's key (26 bits) and the row, as one number; sorted. */
+  #keys(kind: number, band: number, duplicate: Uint8Array): Float64Array {
+    const { width } = BANDINGS[kind]!;
     const keys = new Float64Array(this.size);
     let count = 0;
     for (let row = 0; row < this.size; row++) {
-      if (duplicate[row] === 1 || (band === BANDS && this.#many.get(row) === 0)) continue;
+      if (duplicate[row] === 1 || this.#banding.get(row) !== kind) continue;
       let key = scramble(this.#numbers.get(row) + band);
-      if (band < BANDS) key = combine(combine(key, this.#signatures.get(row, 2 * band)), this.#signatures.get(row, 2 * band + 1));
-      keys[count++] = (key >>> 5) * ROW_BITS + row;
+      for (let i = 0; i < width; i++) key = combine(key, this.#signatures.get(row, width * band + i));
+      keys[count++] = (key >>> 6) * ROW_BITS + row;
     }
     return keys.subarray(0, count).sort();
   }

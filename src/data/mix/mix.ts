@@ -7,10 +7,11 @@ import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import type { Problem } from '../../domain/problem.js';
+import type { ProblemFile } from '../../problems/readProblems.js';
 import { findSchema } from '../../problems/schemas/index.js';
 import type { Schema } from '../../problems/schemas/schema.js';
 import type { BadRow } from '../../tables/table.js';
-import { createTable, refuseOverwrite } from '../../tables/writeTable.js';
+import { type CreateOptions, createTable, refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
 import { EvaluationIndex } from '../contamination/evaluationIndex.js';
 import { loadEvaluationSet, parseEvaluationSet } from '../contamination/evaluationSets.js';
@@ -28,6 +29,8 @@ export interface MixOptions {
   readonly force?: boolean;
   /** The first bad row is an error. */
   readonly strict?: boolean;
+  /** Another set's, to be measured on a sample of the same size. */
+  readonly compare?: DiversityMeter;
   readonly onNote?: (text: string) => void;
   readonly onBad?: (row: BadRow) => void;
   /** Every removed row with what it equals, as it is found. */
@@ -83,7 +86,7 @@ export interface MixReport {
   /** A few of each kind. */
   readonly pairs: readonly RemovedPair[];
   /** Of everything that passed the filters, duplicates included; and of the set. */
-  readonly diversity: { readonly pool: Diversity; readonly set: Diversity };
+  readonly diversity: { readonly pool: Diversity; readonly set: Diversity; readonly compared?: Diversity };
 }
 
 export const DEFAULT_SCHEMA = 'open-agentrl-rl';
@@ -132,11 +135,17 @@ export async function mix(plan: MixPlan, options: MixOptions): Promise<MixReport
       ...(promptLength && { prompt: promptLength.detail }),
       crowded: found.crowded,
       pairs: pairs.shown,
-      diversity: { pool: pool.diversity.result(), set: diversity },
+      diversity: compareDiversity(pool.diversity, diversity, options.compare),
     };
   } finally {
     pool.close();
   }
+}
+
+/** All on samples of the size of the smallest. */
+function compareDiversity(pool: DiversityMeter, set: DiversityMeter, compared: DiversityMeter | undefined): MixReport['diversity'] {
+  const size = Math.min(pool.sampled, set.sampled, compared?.sampled ?? Number.POSITIVE_INFINITY);
+  return { pool: pool.result(size), set: set.result(size), ...(compared && { compared: compared.result(size) }) };
 }
 
 const shortOf = ({ name, wanted, kept, available }: SourceReport): string =>
@@ -246,7 +255,7 @@ async function write(
   schema: Schema,
   { out, force = false, onProgress, signal }: MixOptions,
   folder: string,
-): Promise<{ rows: number; bytes: number; diversity: Diversity }> {
+): Promise<{ rows: number; bytes: number; diversity: DiversityMeter }> {
   const positions = new Uint32Array(pool.size).fill(NOT_CHOSEN);
   order.forEach((row, position) => {
     positions[row] = position;
@@ -255,14 +264,15 @@ async function write(
   const diversity = new DiversityMeter({ seed: plan.seed });
   const ids = new Ids();
   const scratch = new Scratch(folder);
-  const table = await createTable(out, { force }).catch((error: unknown) => {
+  const { originals, columns } = formOf(pool, schema);
+  const table = await createTable(out, { force, ...columns }).catch((error: unknown) => {
     scratch.close();
     throw error;
   });
   try {
-    for await (const { problem, values, number } of chosenRows(pool, positions, schema, signal)) {
+    for await (const { problem, values, number } of chosenRows(pool, positions, signal)) {
       const own = ids.unique(problem, number.source);
-      const record = scratch.add(serialize(schema.write!(own, values)));
+      const record = scratch.add(serialize(schema.write!(own, originals ? values : undefined)));
       records[positions[number.row]!] = record;
       diversity.add({ text: problem.question, source: problem.source, ability: problem.kind ?? 'math' });
       if (record % 1000 === 0) onProgress?.('copied', record, order.length);
@@ -274,7 +284,7 @@ async function write(
       }
       await table.write(deserialize(scratch.get(records[position]!)) as Record<string, unknown>);
     }
-    return { ...(await table.close()), diversity: diversity.result() };
+    return { ...(await table.close()), diversity };
   } catch (error) {
     await table.discard();
     throw error;
@@ -283,14 +293,26 @@ async function write(
   }
 }
 
+/**
+ * Rows stay as they stand in their files, every column, where all files have the same columns in the set's own schema; else they are written
+ * anew in the schema's columns, so that all rows of the set are alike.
+ */
+function formOf({ sources }: Pool, schema: Schema): { originals: boolean; columns: Pick<CreateOptions, 'like' | 'schema'> } {
+  const [first, ...others] = sources.map(({ file }) => file);
+  const declared = (file: ProblemFile): string => JSON.stringify(file.table.parquet?.elements ?? file.table.columns);
+  const alike = [first!, ...others].every((file) => file.schema.name === schema.name && declared(file) === declared(first!));
+  if (!alike) return { originals: false, columns: { schema: schema.columns } };
+  return { originals: true, columns: { like: first!.table } };
+}
+
 interface ChosenRow {
   readonly problem: Problem;
-  /** Of the row, where its file is written in the set's own schema. */
-  readonly values: Readonly<Record<string, unknown>> | undefined;
+  /** Of the row in its file. */
+  readonly values: Readonly<Record<string, unknown>>;
   readonly number: { readonly row: number; readonly source: string };
 }
 
-async function* chosenRows(pool: Pool, positions: Uint32Array, schema: Schema, signal: AbortSignal | undefined): AsyncGenerator<ChosenRow> {
+async function* chosenRows(pool: Pool, positions: Uint32Array, signal: AbortSignal | undefined): AsyncGenerator<ChosenRow> {
   let place = 0;
   for (const { file, name, first, rows } of pool.sources) {
     let row = first;
@@ -301,7 +323,7 @@ async function* chosenRows(pool: Pool, positions: Uint32Array, schema: Schema, s
       if (!pool.passedAt(place++)) continue;
       const number = { row: row++, source: name };
       if (positions[number.row] === NOT_CHOSEN) continue;
-      yield { problem, values: file.schema.name === schema.name ? tableRow.values : undefined, number };
+      yield { problem, values: tableRow.values, number };
     }
     if (read !== rows) throw new UserError(`${file.name} changed while it was read`, 'Mix again.');
   }

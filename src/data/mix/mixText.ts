@@ -7,7 +7,8 @@ import type { MixPlan } from './plan.js';
 
 const whole = (value: number): string => value.toLocaleString('en-US');
 
-export function mixText(report: MixReport, compared?: { readonly name: string; readonly diversity: Diversity }): string {
+/** @param compared name of the set whose diversity is shown beside */
+export function mixText(report: MixReport, compared = 'compared'): string {
   const blocks = [sourcesTable(report)];
   if (report.against.length > 0) blocks.push(againstText(report));
   if (report.crowded > 0)
@@ -20,7 +21,7 @@ export function mixText(report: MixReport, compared?: { readonly name: string; r
     ['before', report.diversity.pool],
     ['set', report.diversity.set],
   ];
-  if (compared !== undefined) columns.push([compared.name, compared.diversity]);
+  if (report.diversity.compared !== undefined) columns.push([compared, report.diversity.compared]);
   blocks.push(diversityText(columns));
   return blocks.join('\n\n');
 }
