@@ -283,6 +283,7 @@ describe('a benchmark', () => {
     await expect(loading).rejects.toThrow(
       /other\.jsonl has not the columns of AIME 2024: expected problem or Problem or question or Question, answer or Answer; or .*; it has: text, label/,
     );
+    await expect(load('aime24', folder.write('empty.jsonl', '\n'))).rejects.toThrow(/empty\.jsonl has no rows/);
     await expect(load('aime99', other)).rejects.toThrow('there is no benchmark "aime99"');
   });
 

@@ -111,6 +111,7 @@ function chooseLayout(benchmark: Benchmark, table: Table): { layout: Layout; col
     if (found.some(([field, column]) => column === undefined && layout.optional?.includes(field) !== true)) continue;
     return { layout, columns: new Map(found.filter((entry): entry is [string, string] => entry[1] !== undefined)) };
   }
+  if (table.columns.length === 0) throw new UserError(`${table.name} has no rows`, `The benchmark's own file is ${benchmark.source}.`);
   const expected = benchmark.layouts.map(({ fields, optional = [] }) =>
     Object.entries(fields)
       .filter(([field]) => !optional.includes(field))

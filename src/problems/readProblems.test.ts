@@ -90,7 +90,7 @@ describe('problems of a file', () => {
       await expect(read(file)).rejects.toThrow(message);
     };
     await refused(folder.write('other.csv', 'a,b\n1,2\n'), /other\.csv is in no known form: it has the columns a, b/);
-    await refused(folder.write('empty.jsonl', ''), /empty\.jsonl is in no known form: it has the columns none/);
+    await refused(folder.write('empty.jsonl', ''), /empty\.jsonl has no rows/);
     const whole = parquetBytes([{ name: 'question', data: Array.from({ length: 100 }, (_, i) => `${i}?`) }], { rowGroupSize: 10 });
     await refused(folder.write('cut.parquet', whole.subarray(0, whole.length - 9)), /cut\.parquet is damaged/);
     const bomb = parquetBytes([{ name: 'question', data: ['x'.repeat(5_000_000)] }], {

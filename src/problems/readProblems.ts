@@ -123,8 +123,9 @@ async function schemaOf(table: Table): Promise<Schema> {
   for await (const [row] of table.batches({ limit: 1, onBad: () => undefined })) first = row;
   const found = SCHEMAS.find((schema) => schema.matches(table.columns, first?.values ?? {}));
   if (found !== undefined) return found;
+  const columns = table.columns.join(', ');
   throw new UserError(
-    `${table.name} is in no known form: it has the columns ${table.columns.join(', ') || 'none'}`,
+    columns === '' ? `${table.name} has no rows` : `${table.name} is in no known form: it has the columns ${columns}`,
     `It must have a question (or problem, or prompt) and an answer; known forms: ${SCHEMAS.map(({ name }) => name).join(', ')}.`,
   );
 }
