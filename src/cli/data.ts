@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { register as registerCheck } from './data/check.js';
 import { register as registerDifficulty } from './data/difficulty.js';
+import { register as registerImport } from './data/import.js';
 import { register as registerInspect } from './data/inspect.js';
 import { register as registerMix } from './data/mix.js';
 import { register as registerSelect } from './data/select.js';
@@ -9,6 +10,7 @@ import { register as registerTrajectories } from './data/trajectories.js';
 
 const COMMANDS: readonly ((data: Command) => void)[] = [
   registerTrajectories,
+  registerImport,
   registerCheck,
   registerInspect,
   registerMix,
