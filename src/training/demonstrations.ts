@@ -1,6 +1,7 @@
 /**
  * The demonstrations of an SFT stage as token sequences: from the scripted teacher, or from the conversations of a file. Does not train.
  */
+import { asWritten } from '../data/conversations/asWritten.js';
 import { readConversations } from '../data/conversations/readConversations.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
@@ -92,15 +93,4 @@ async function fromFile(file: string, { signal, onProgress }: BuildOptions): Pro
   }
   if (found.length === 0) throw new UserError(`${file} has no conversations`, 'Check sft.demonstrations.file.');
   return found;
-}
-
-/** A message as the model would write it: thinking in front of the content, calls without the ids that a file gives them. */
-function asWritten(message: Message): Message {
-  if (message.role !== 'assistant') return message;
-  const { content, reasoning, toolCalls = [] } = message;
-  return {
-    role: 'assistant',
-    content: reasoning === undefined || reasoning === '' ? content : `<think>\n${reasoning}\n</think>\n\n${content}`,
-    ...(toolCalls.length > 0 && { toolCalls: toolCalls.map(({ name, arguments: args }) => ({ name, arguments: args })) }),
-  };
 }

@@ -5,6 +5,7 @@ import { forceOption, jsonOption, printJson, runCommand, wholeNumber } from './c
 interface Options {
   readonly html?: string;
   readonly tokenizer?: string;
+  readonly recipe: string;
   readonly limit?: string;
   readonly examples: string;
   readonly json?: boolean;
@@ -18,6 +19,7 @@ export function register(data: Command): void {
     .argument('<file>', 'Parquet, JSON Lines, JSON or CSV, or hf:owner/name/path')
     .option('--html <file>', 'also write it as a page')
     .option('--tokenizer <model>', 'measure real tokens: nano, smollm2-135m, a model folder, or organisation/name of the hub')
+    .option('--recipe <name|file>', 'whose system text and tools are counted with --tokenizer', 'grpo-tcr')
     .option('--limit <number>', 'look at so many rows, from the first (default: all)')
     .option('--examples <number>', 'rows to show', '3');
   forceOption(jsonOption(command)).action(async (file: string, options: Options) => run(file, options));
@@ -32,7 +34,13 @@ async function run(file: string, options: Options): Promise<void> {
     const tokens =
       options.tokenizer === undefined
         ? {}
-        : { tokens: await (await import('../../data/inspect/tokenMeter.js')).openTokenMeter(options.tokenizer, narrator.log) };
+        : {
+            tokens: await (await import('../../data/inspect/tokenMeter.js')).openTokenMeter(
+              options.tokenizer,
+              options.recipe,
+              narrator.log,
+            ),
+          };
     const inspection = await inspectSet(file, {
       ...limit,
       ...tokens,

@@ -86,7 +86,7 @@ describe('a file of problems', () => {
       'tokens.jsonl',
       questions.map((question) => ({ question, answer: '42' })),
     );
-    const tokens = await openTokenMeter('nano', () => undefined);
+    const tokens = await openTokenMeter('nano', 'nano', () => undefined);
     const { lengths } = await inspectSet(file, { tokens });
     const prompt = lengths.find(({ unit }) => unit === 'tokens')!;
     expect(prompt.name).toBe('prompt');
@@ -114,7 +114,7 @@ describe('a file of conversations', () => {
       { messages: [{ role: 'nobody', content: 'Hello' }] },
       { messages: conversation(call('print(6*7)'), result('42')) },
     ];
-    const found = await inspectSet(jsonl('sft.jsonl', rows), { tokens: await openTokenMeter('nano', () => undefined) });
+    const found = await inspectSet(jsonl('sft.jsonl', rows), { tokens: await openTokenMeter('nano', 'nano', () => undefined) });
     expect(found.kind).toBe('conversations');
     expect(found.tools).toMatchObject({
       conversations: 5,

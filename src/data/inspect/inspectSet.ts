@@ -3,6 +3,8 @@
  * nothing, runs nothing of it, and does not judge whether it is right: see `../check/`.
  */
 
+import type { Message } from '../../domain/message.js';
+import type { Conversation } from '../conversations/conversation.js';
 import { findPrivate, maskPrivate, type PrivateKind } from '../privacy.js';
 import { openSet, type SetFile, type SetRow } from '../setFile.js';
 import { Columns } from './columns.js';
@@ -191,11 +193,20 @@ class Inspector {
       this.#length('conversation', whole);
       this.#length('written by the assistant', written);
       if (this.tokens === undefined) return;
-      const tokens = this.tokens.conversation(conversation);
-      this.#length('prompt', tokens.prompt, 'tokens');
-      this.#length('whole conversation', tokens.whole, 'tokens');
-      this.#length('trained on', tokens.written, 'tokens');
+      this.#measureTokens(conversation, this.tokens, row.row.where);
     } else if (this.set.kind === 'difficulty profile') this.#levels.add(row.row.values);
+  }
+
+  #measureTokens(conversation: Conversation, meter: TokenMeter, where: string): void {
+    try {
+      const { prompt, whole, trained } = meter.conversation(conversation);
+      this.#length('prompt', prompt, 'tokens');
+      this.#length('whole conversation', whole, 'tokens');
+      this.#length('trained on', trained, 'tokens');
+    } catch (error) {
+      const { message } = error as Error;
+      this.#broken.add(() => ({ where, error: `the chat template cannot lay out this conversation: ${message}` }));
+    }
   }
 
   #length(name: string, length: number, unit: NamedLengths['unit'] = 'characters'): void {
@@ -221,8 +232,6 @@ function identityOf(row: Exclude<SetRow, { kind: 'bad' }>): string {
   const { question, options } = row.problem;
   return options === undefined ? question : JSON.stringify([question, options]);
 }
-
-type Message = Extract<SetRow, { kind: 'conversation' }>['conversation']['messages'][number];
 
 function lengthOf(message: Message): number {
   const { content } = message;
