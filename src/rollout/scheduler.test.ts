@@ -8,7 +8,7 @@ import { EngineError } from '../engine/engineError.js';
 import type { Limits } from '../recipe/schema.js';
 import { tool } from '../tools/tool.js';
 import type { RolloutSettings } from './episode.js';
-import { InfrastructureStop, planGroups, runRollouts } from './scheduler.js';
+import { InfrastructureStop, planGroups, runRollouts, streamRollouts } from './scheduler.js';
 
 let format: ChatFormat;
 beforeAll(async () => {
@@ -167,4 +167,58 @@ it('in lockstep sends all live rollouts as one batch, in plan order, however fas
     'ccc',
     'ccc',
   ]);
+});
+
+describe.each([false, true])('streaming with lockstep %s', (lockstep) => {
+  it('hands over each rollout before its group, and each group once', async () => {
+    const { settings } = settingsFor(byName);
+    const told: string[] = [];
+    await streamRollouts(planGroups(problems, 2, 's'), settings, {
+      ...OPTIONS,
+      lockstep,
+      onRollout: async (_, { groupId, sample }) => {
+        await new Promise((resolve) => setTimeout(resolve, 3));
+        told.push(`${groupId}/${sample}`);
+      },
+      onGroup: (members, groupId) => void told.push(`${groupId} of ${members.filter(({ kind }) => kind === 'finished').length}`),
+    });
+    for (const n of [0, 1, 2]) {
+      const own = told.filter((line) => line.startsWith(`s/${n}`));
+      expect(own).toHaveLength(3);
+      expect(own.at(-1)).toBe(`s/${n} of 2`);
+    }
+  });
+
+  it('ends with what a rollout’s handler threw, and refuses a long prompt before anything is sampled', async () => {
+    const { settings, sampler } = settingsFor(twoTurns);
+    const onRollout = async (): Promise<void> => Promise.reject(new Error('disk full'));
+    await expect(streamRollouts(planGroups(problems, 2, 's'), settings, { ...OPTIONS, lockstep, onRollout })).rejects.toThrow('disk full');
+    const before = sampler.requests.length;
+    const long: Problem[] = [...problems, { id: 'long', question: 'x '.repeat(9000) }];
+    await expect(streamRollouts(planGroups(long, 1, 's'), settings, { ...OPTIONS, lockstep })).rejects.toThrow(/prompt of problem "long"/);
+    expect(sampler.requests.length).toBe(before);
+  });
+});
+
+it('streaming samples no further while as many handlers run as rollouts may be in flight', async () => {
+  const { settings, sampler } = settingsFor(() => 'done');
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let handling = 0;
+  const running = streamRollouts(planGroups(problems, 20, 's'), settings, {
+    ...OPTIONS,
+    concurrency: 4,
+    onRollout: async () => {
+      if (++handling === 4) setTimeout(release, 50);
+      await held;
+      handling--;
+    },
+  });
+  await held;
+  expect(handling).toBe(4);
+  expect(sampler.requests).toHaveLength(4);
+  await running;
+  expect(sampler.requests).toHaveLength(60);
 });

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packagedRecipe } from '../recipe/load.js';
 import { RunWriter } from '../runs/writer.js';
@@ -38,8 +38,9 @@ describe('whose rollouts are wanted', () => {
   });
 
   it('is an endpoint or a model by its name', () => {
-    expect(modelSource('openai:http://127.0.0.1:1/v1#m')).toEqual({ kind: 'endpoint', name: 'openai:http://127.0.0.1:1/v1#m' });
-    expect(modelSource('org/model')).toEqual({ kind: 'model', name: 'org/model' });
+    expect(modelSource('openai:http://127.0.0.1:1/v1#m')).toMatchObject({ kind: 'endpoint', name: 'openai:http://127.0.0.1:1/v1#m' });
+    expect(modelSource('org/model')).toEqual({ kind: 'model', name: 'org/model', model: 'org/model' });
+    expect(modelSource(folder.path)).toEqual({ kind: 'model', name: basename(folder.path), model: folder.path });
   });
 });
 
@@ -53,9 +54,9 @@ describe('the recipe of a source', () => {
   });
 
   it('is one by name or object for that model', async () => {
-    expect(await recipeFor({ kind: 'model', name: 'nano' }, {})).toMatchObject({ name: 'nano', model: 'nano' });
-    expect(await recipeFor({ kind: 'model', name: 'org/x' }, { recipe: 'demo' })).toMatchObject({ name: 'demo', model: 'org/x' });
-    const object = await recipeFor({ kind: 'model', name: 'org/x' }, { recipe: packagedRecipe('nano'), set: ['seed=7'] });
+    expect(await recipeFor(modelSource('nano'), {})).toMatchObject({ name: 'nano', model: 'nano' });
+    expect(await recipeFor(modelSource('org/x'), { recipe: 'demo' })).toMatchObject({ name: 'demo', model: 'org/x' });
+    const object = await recipeFor(modelSource('org/x'), { recipe: packagedRecipe('nano'), set: ['seed=7'] });
     expect(object).toMatchObject({ name: 'nano', model: 'org/x', seed: 7 });
   });
 });

@@ -13,7 +13,15 @@ import { openRun, type Run } from '../runs/reader.js';
 import { UserError } from '../userError.js';
 import type { Session } from './session.js';
 
-export type ModelSource = { readonly kind: 'model' | 'endpoint'; readonly name: string } | RunSource;
+export type ModelSource = NamedSource | RunSource;
+
+export interface NamedSource {
+  readonly kind: 'model' | 'endpoint';
+  /** For reports: of a folder its own name. */
+  readonly name: string;
+  /** As it was asked for. */
+  readonly model: string;
+}
 
 export interface RunSource {
   readonly kind: 'run';
@@ -31,11 +39,11 @@ export interface RunSource {
  * @throws UserError where `@` names a stage of no run, or one without a checkpoint
  */
 export function modelSource(model: string): ModelSource {
-  if (isEndpoint(model)) return { kind: 'endpoint', name: model };
+  if (isEndpoint(model)) return { kind: 'endpoint', name: model, model };
   const [, folder = model, stage] = /^(.+)@(base|sft|rl)$/.exec(model) ?? [];
   if (existsSync(join(folder, 'run.sqlite'))) return runSource(folder, stage as Stage | undefined);
   if (stage !== undefined) throw new UserError(`there is no run in ${folder}`, `@${stage} goes with the folder of a run.`);
-  return { kind: 'model', name: model };
+  return { kind: 'model', name: existsSync(model) ? basename(resolve(model)) : model, model };
 }
 
 function runSource(folder: string, stage: Stage | undefined): RunSource {
@@ -77,7 +85,7 @@ export async function recipeFor(
 ): Promise<Recipe> {
   const { set = [] } = asked;
   const own = source.kind === 'run' ? source.recipe : undefined;
-  const model = own?.model ?? source.name;
+  const model = source.kind === 'run' ? source.recipe.model : source.model;
   if (typeof asked.recipe === 'object') return resolveRecipe({ ...asked.recipe, model }, { set });
   if (own && asked.recipe === undefined) return { ...resolveRecipe(own, { set }), model };
   const named = asked.recipe ?? (model === 'smollm2-135m' ? 'demo' : packagedRecipes().includes(model) ? model : 'grpo-tcr');

@@ -34,6 +34,7 @@ export const problemKey = ({ question, answer, options }: Problem): string =>
 export class Journal {
   readonly #db: Database.Database;
   readonly #release: () => void;
+  readonly #find: Database.Statement;
 
   private constructor(
     readonly folder: string,
@@ -42,6 +43,7 @@ export class Journal {
   ) {
     this.#db = db;
     this.#release = release;
+    this.#find = db.prepare('SELECT 1 FROM rollouts WHERE problem = ? AND sample = ?');
   }
 
   /**
@@ -104,7 +106,7 @@ export class Journal {
   }
 
   has(problem: string, sample: number): boolean {
-    return this.#db.prepare('SELECT 1 FROM rollouts WHERE problem = ? AND sample = ?').get(problem, sample) !== undefined;
+    return this.#find.get(problem, sample) !== undefined;
   }
 
   /** On the disk when it returns. */
