@@ -1,6 +1,6 @@
 /**
  * The project's own form: `question` (or `problem`, or `prompt`), and where there are such `id`, `answer`, `kind`, `options`, `tests`,
- * `source`, `tags`. Further fields stay on the problem.
+ * `source`, `tags`. Further fields stay on the problem. Of a choice, options that the question does not show are added to it.
  */
 import type { Problem } from '../../domain/problem.js';
 import type { TableRow } from '../../tables/table.js';
@@ -44,15 +44,22 @@ function readPlain({ values, where, number }: TableRow): Problem {
   const { source, tags, kind, options, ...rest } = others;
   if (source !== undefined && typeof source !== 'string') throw new UserError(`${where}: "source" is not a text`);
   const text = readAnswer(answer, where);
+  const graded = kindOf(kind, options, others.tests, text, where);
   return {
     ...rest,
     source: source ?? sourceOf(where),
     ...(tags !== undefined && { tags: readTags(tags, where) }),
-    ...kindOf(kind, options, others.tests, text, where),
+    ...graded,
     id: id === undefined || id === '' ? `${sourceOf(where)}:${number}` : String(id),
-    question,
+    question: graded.kind === 'choice' ? withOptions(question, graded.options ?? []) : question,
     ...(text !== undefined && { answer: text }),
   };
+}
+
+/** The question as the model must read it: options that it does not show are listed below it. */
+function withOptions(question: string, options: readonly string[]): string {
+  if (options.every((option) => question.includes(option.trim()))) return question;
+  return `${question}\n\n${options.map((option, i) => `${String.fromCharCode(65 + i)}) ${option}`).join('\n')}`;
 }
 
 /** Parquet and CSV have no way to leave a field out. */

@@ -242,7 +242,7 @@ const cases: Case[] = [
     ],
     problems: [
       { id: '1', question: 'Q?', answer: '1', source: 'mine', tags: { family: 'gcd', level: 2 } },
-      { id: '2', kind: 'choice', answer: 'B', options: ['x', 'y'], source: 'plain.parquet' },
+      { id: '2', question: 'C?\n\nA) x\nB) y', kind: 'choice', answer: 'B', options: ['x', 'y'], source: 'plain.parquet' },
       { id: '3', kind: 'code', tests: { inputs: ['1'], outputs: ['1'] }, tags: { level: 1 } },
       { id: '4', kind: 'code', tests: JSON.stringify('{"inputs":  ["1"],"outputs":["1"]}') },
       { id: 'plain.parquet:5' },
