@@ -22,4 +22,5 @@ export function register(program: Command): void {
   const data = program.command('data').description('build, inspect and check sets of problems and conversations');
   data.showHelpAfterError('(toolwise data --help lists the commands)');
   for (const add of COMMANDS) add(data);
+  for (const command of data.commands) command.showHelpAfterError(`(toolwise data ${command.name()} --help shows how it is called)`);
 }

@@ -20,7 +20,7 @@ interface Options {
 export function register(data: Command): void {
   const command = data
     .command('check')
-    .description('check that every right answer can be graded, tests pass with the reference solution, and conversations are whole')
+    .description('whether right answers can be graded, tests run, and conversations are whole')
     .argument('<file>', 'Parquet, JSON Lines, JSON or CSV, or hf:owner/name/path')
     .option('--limit <number>', 'check so many rows, from the first (default: all)')
     .option('--no-run', 'run no reference solutions')

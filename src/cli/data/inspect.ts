@@ -15,7 +15,7 @@ interface Options {
 export function register(data: Command): void {
   const command = data
     .command('inspect')
-    .description('say what is in a file: columns, counts, lengths, calls, broken rows, duplicates, what is private, examples')
+    .description('what is in a file: columns, counts, lengths, calls, broken rows, examples')
     .argument('<file>', 'Parquet, JSON Lines, JSON or CSV, or hf:owner/name/path')
     .option('--html <file>', 'also write it as a page')
     .option('--tokenizer <model>', 'measure real tokens: nano, smollm2-135m, a model folder, or organisation/name of the hub')
