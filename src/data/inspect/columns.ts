@@ -134,7 +134,8 @@ function addTo(column: Column, value: NonNullable<unknown>, where: string): void
 const SHAPES_SHOWN = 3;
 
 function typeOf({ kinds, shapes }: Column): string {
-  const all = [...kinds, ...merged([...shapes])];
+  const plain = [...kinds].filter((kind) => kind !== 'integer' || !kinds.has('number'));
+  const all = [...plain, ...merged([...shapes])];
   if (all.length === 0) return 'null';
   return all.length <= SHAPES_SHOWN ? all.join(' | ') : `${all.slice(0, SHAPES_SHOWN).join(' | ')} | …`;
 }
