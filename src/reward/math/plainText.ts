@@ -21,7 +21,7 @@ const PAIRS: readonly (readonly [string, string])[] = [
   ['<answer>', '</answer>'],
 ];
 const WRAPPER =
-  /\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|emph|mathrm|mathbf|mathit|mathsf|mbox|fbox|boxed|boldsymbol|bm|bf|rm)\s{0,8}\{/y;
+  /\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|emph|mathrm|mathbf|mathit|mathsf|mbox|fbox|boxed|underline|ensuremath|boldsymbol|bm|bf|rm)\s{0,8}\{/y;
 const STRAY_ENDS = ['\\)', '\\]', '</answer>', '。'];
 /** Colours change nothing; what they colour stays. */
 const COLOUR = /\\(?:text)?color(?:box)?\s{0,8}(?:\[[^[\]]{0,20}\]\s{0,8})?\{[^{}]{0,40}\}/g;
@@ -36,9 +36,10 @@ export function plainForm(text: string): string {
 
 /** Full-width characters and mathematical letters and digits as the plain ones they show; a backslash is never made. */
 function halfWidth(text: string): string {
-  if (!/[\uff01-\uff5e\ud835]/.test(text)) return text;
+  if (!/[\uff01-\uff5e\uffe1\uffe5\ud835]/.test(text)) return text;
   return text
     .replace(/[\uff5b\uff5d]/g, (brace) => (brace === '\uff5b' ? '\\{' : '\\}'))
+    .replace(/[\uffe1\uffe5]/g, (mark) => mark.normalize('NFKC'))
     .replace(/[\uff01-\uff3b\uff3d-\uff5e]/g, (char) => String.fromCharCode(char.charCodeAt(0) - 0xfee0))
     .replace(/[\u{1d400}-\u{1d7ff}]/gu, (char) => char.normalize('NFKC'));
 }
@@ -52,7 +53,7 @@ function peel(text: string): string {
   const closes = (open: number): boolean => matches.get(open) === high - 1;
   for (;;) {
     while (low < high && isSpace(text, low)) low++;
-    while (high > low && isSpace(text, high - 1)) high--;
+    while (high > low && isSpace(text, high - 1)) high = isSlashedSpace(text, low, high) ? high - 2 : high - 1;
     if (low >= high) return '';
     if (text[low] === '{' && closes(low)) {
       [low, high] = [low + 1, high - 1];
@@ -92,7 +93,7 @@ function peel(text: string): string {
   }
 }
 
-/** Where the text ends without a line break (`\\\\`) or a space of LaTeX (`\\;`) behind it; at least one character stays. */
+/** Where the text ends without a line break (`\\`) or a space of LaTeX (`\;`) behind it; at least one character stays. */
 function endsInBreak(text: string, low: number, high: number): number {
   if (high - low < 3 || text[high - 2] !== '\\' || !'\\;,:!'.includes(text[high - 1]!)) return high;
   // Backslashes pair off from the left: after an odd number of others, this one is no command.
@@ -102,6 +103,10 @@ function endsInBreak(text: string, low: number, high: number): number {
 }
 
 const MAX_SLASHES = 8;
+
+/** Whether the last space is one of LaTeX, `\ `, and not behind a line break. */
+const isSlashedSpace = (text: string, low: number, high: number): boolean =>
+  high - 2 > low && text[high - 2] === '\\' && text[high - 3] !== '\\';
 
 const isSpace = (text: string, at: number): boolean => /\s/.test(text[at]!);
 

@@ -27,6 +27,8 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
   },
   'digits in groups of three are a number, never a list': {
     equal: [
+      ['(0,234)', '(0, 234)'],
+
       ['1,234', '1234'],
       ['1, 234', '234, 1'],
       ['\\{1,234\\}', '\\{234,1\\}'],
@@ -34,6 +36,9 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['x=1, 234', '234, 1'],
     ],
     different: [
+      ['0,234', '234'],
+      ['0,234', '0.234'],
+
       ['1,234', '234,1'],
       ['1,234,567', '567,234,1'],
       ['\\{1,234\\}', '1234'],
@@ -70,6 +75,10 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['5\\text{ MB}', '5'],
     ],
     different: [
+      ['18\\text{ Kdollars}', '18'],
+      ['18\\text{ kilodollars}', '18'],
+      ['18\\text{ milliard}', '18'],
+
       ['18\\text{ K dollars}', '18'],
       ['18\\text{ K}\\text{ dollars}', '18'],
       ['\\$18\\text{ K}', '18'],
@@ -92,6 +101,8 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
   },
   'a degree sign': {
     equal: [
+      ['45^\\circ', '\\frac{\\pi}{4}\\text{ radians}'],
+
       ['45^\\circ', '45'],
       ['45^\\circ', '\\frac{\\pi}{4}'],
       ['\\pi^\\circ', '\\frac{\\pi^2}{180}'],
@@ -100,6 +111,8 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['45\\text{ degrees Celsius}', '45^\\circ C'],
     ],
     different: [
+      ['45^\\circ', '45\\text{ radians}'],
+
       ['\\frac{\\pi}{4}', '0.25\\pi^\\circ'],
       ['\\pi^\\circ', '\\pi'],
       ['45^\\circ', '45^\\circ F'],
@@ -137,6 +150,10 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
   },
   'unions of the same numbers': {
     equal: [
+      ['\\{1\\}\\cup\\{2\\}', '\\{1,2\\}'],
+      ['\\emptyset\\cup(1,2)', '(1,2)'],
+      ['x\\le 5 \\text{ and } x>3', '3<x\\le 5'],
+
       ['[2,3]\\cup(3,5)', '[2,5)'],
       ['(1,3)\\cup(2,4)', '(1,4)'],
       ['(2,4)\\cup(0,1)\\cup(1,3)', '(0,1)\\cup(1,4)'],
@@ -149,6 +166,10 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['[a,b]\\cup[b,c]', '[b,c]\\cup[a,b]'],
     ],
     different: [
+      ['x>5 \\text{ and } x<3', '(5,3)'],
+      ['x>3 \\text{ and } y<5', '(3,5)'],
+      ['x>3 \\text{ or } x<5', '(3,5)'],
+
       ['[2,3)\\cup(3,5)', '[2,5)'],
       ['[2,3]\\cup(3,5]', '[2,5)'],
       ['[0,\\sqrt2)\\cup(\\sqrt2,\\sqrt5)', '[0,\\sqrt5)'],
@@ -188,6 +209,50 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['3\\imath', '3'],
     ],
   },
+  'letters behind a number': {
+    equal: [
+      ['10m', '10\\text{ m}'],
+      ['10 m/s', '10\\text{ m/s}'],
+      ['12kW', '12\\text{ kW}'],
+      ['10\\,\\mathrm{m}', '10'],
+      ['\\frac{1}{2}\\mathrm{s}', '0.5'],
+      ['5\\text{ h}', '5 hours'],
+      ['5\\text{ sq ft}', '5\\text{ ft}^2'],
+      ['3\\mathrm{i}', '3i'],
+    ],
+    different: [
+      ['10m', '10'],
+      ['12kW', '12'],
+      ['10 m/s', '10\\text{ m}'],
+      ['5\\text{ a}', '5'],
+      ['5\\text{ab}', '5'],
+      ['3\\text{x}', '3'],
+    ],
+  },
+  'values of several names': {
+    equal: [
+      ['x=1,y=2', '1,2'],
+      ['x=1,y=2', 'y=2,x=1'],
+      ['x=1 \\text{ or } x=2', '2,1'],
+    ],
+    different: [['x=1,y=2', '2,1']],
+  },
+  'Greek letters': {
+    equal: [
+      ['α', '\\alpha'],
+      ['2αβ', '2\\alpha\\beta'],
+      ['θ=5', '\\theta=5'],
+      ['sin θ', '\\sin\\theta'],
+      ['Δ', '\\Delta'],
+      ['μ', '\\mu'],
+      ['5 μm', '5'],
+    ],
+    different: [
+      ['Δ', 'δ'],
+      ['α', 'a'],
+      ['ω', 'w'],
+    ],
+  },
   'choose and over': {
     equal: [
       ['{10\\choose 3}', '120'],
@@ -203,6 +268,10 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
   },
   'colours, trailing marks and wide characters': {
     equal: [
+      ['5\\ ', '5'],
+      ['\\underline{5}', '5'],
+      ['￥5', '5'],
+
       ['\\color{red}{5}', '5'],
       ['{\\color{red}5}', '5'],
       ['\\color[rgb]{1,0,0}{5}', '5'],
@@ -222,6 +291,8 @@ const RULES: Readonly<Record<string, { readonly equal: Pairs; readonly different
       ['x²', 'x^2'],
     ],
     different: [
+      ['￥5', '\\$5'],
+
       ['\\color{red}{5}', '6'],
       ['\\color{5}{}', '5'],
       ['5;6', '5'],

@@ -3,6 +3,7 @@
  *
  * - A unit, a currency mark and the name before `=` may be left out on one side, but not differ.
  * - An equation equals another up to a factor that is a number other than 0; an inequality up to a positive one.
+ * - A unit of single letters may be written as letters: `10m` is `10\text{ m}`.
  * - A degree sign may be left out like a unit, but not where pi occurs: there, degrees equal the radians that they are.
  * - Lists of solutions and sets have no order, and each matches the other; in sets, repeated elements count once. A set inside a collection
  *   equals sets only, one of a single element too. Tuples have an order, and their brackets count where there are two parts: an interval is
@@ -12,11 +13,12 @@
 import type { Budget } from './budget.js';
 import { type Decision, equalNodes, factorBetween } from './equalNodes.js';
 import { merged, solvedChain } from './intervals.js';
+import { asInterval } from './intervalValue.js';
 import { type Compared, matched } from './matching.js';
 import { difference, type Node, number, product, someNode, variablesOf } from './node.js';
 import type { Question } from './question.js';
 import { rational } from './rational.js';
-import { asInterval } from './readAnswer.js';
+import { unitAsLetters } from './readQuantity.js';
 import type { Interval, Operator, Value } from './value.js';
 
 export interface Comparison {
@@ -56,13 +58,16 @@ const sameElement = (a: Value, b: Value, comparison: Comparison): Decision =>
 const differ = (a: string | undefined, b: string | undefined): boolean => a !== undefined && b !== undefined && a !== b;
 
 function sameQuantity(a: Extract<Value, { kind: 'quantity' }>, b: Extract<Value, { kind: 'quantity' }>, comparison: Comparison): Decision {
+  if (differ(a.label, b.label)) return sameRelation(equation(a)!, equation(b)!, comparison);
+  const [degrees, other] = a.unit === '°' ? [a, b] : [b, a];
+  const isAngle = degrees.unit === '°' && (other.unit === 'rad' || (other.unit === '' && (hasPi(a.node) || hasPi(b.node))));
+  if (isAngle) return same(product([degrees.node, PI_OVER_180]), other.node, comparison);
   if (a.unit !== '' && b.unit !== '' && a.unit !== b.unit) return 'different';
-  if (differ(a.label, b.label)) {
-    return sameRelation(equation(a)!, equation(b)!, comparison);
-  }
-  if ((a.unit === '°') === (b.unit === '°') || (!hasPi(a.node) && !hasPi(b.node))) return same(a.node, b.node, comparison);
-  const [degrees, radians] = a.unit === '°' ? [a.node, b.node] : [b.node, a.node];
-  return same(product([degrees, PI_OVER_180]), radians, comparison);
+  const decision = same(a.node, b.node, comparison);
+  if (decision !== 'different' || a.unit === b.unit) return decision;
+  const [bare, measured] = a.unit === '' ? [a, b] : [b, a];
+  const letters = variablesOf(bare.node).size > 0 ? unitAsLetters(measured.unit) : undefined;
+  return letters === undefined ? decision : same(product([measured.node, letters]), bare.node, comparison);
 }
 
 const hasPi = (node: Node): boolean => someNode(node, (part) => part.kind === 'constant' && part.name === 'pi');
@@ -124,6 +129,9 @@ function sameCollection(a: Value, b: Value, comparison: Comparison): Decision {
   if (x === undefined || y === undefined) return 'different';
   if (a.kind === 'list' && b.kind === 'list' && a.either !== b.either) return 'different';
   const sets = a.kind === 'set' && b.kind === 'set';
+  if (haveOwnNames(x) !== haveOwnNames(y)) {
+    return x.length === y.length ? all(x.length, (i) => sameElement(x[i]!, y[i]!, comparison)) : 'different';
+  }
   const { budget } = comparison;
   return left(
     matched(x.length, y.length, (i, j) => apart(budget, (own) => sameElement(x[i]!, y[j]!, own)), sets),
@@ -131,8 +139,13 @@ function sameCollection(a: Value, b: Value, comparison: Comparison): Decision {
   );
 }
 
+/** Whether elements belong to different names, as in `x = 1, y = 2`: then without names, the order says which is which. */
+const haveOwnNames = (items: readonly Value[]): boolean =>
+  new Set(items.map((item) => (item.kind === 'quantity' ? item.label : undefined))).size > 1;
+
 /** A comparison of its own: which elements would have to be equal is not known yet. */
 function apart(budget: Budget, compare: (own: Comparison) => Decision): Compared {
+  if (budget.left <= 0) return { decision: 'undecided' };
   const own: Comparison = { budget, open: [], unclear: false };
   const decision = compare(own);
   return decision === 'undecided' && !own.unclear && own.open.length > 0 ? { decision, open: own.open } : { decision };

@@ -2,10 +2,12 @@
  * Cuts a plain form into tokens: numbers (exact, thousands joined), letters, functions, words, signs. LaTeX and plain spellings become the
  * same tokens. One pass, linear. What is no mathematics (an unknown command, a control character) gives undefined.
  */
-
-import { type FunctionName, NAMED_FUNCTIONS } from './node.js';
+import type { FunctionName } from './node.js';
+import { ACCENTS, CHARACTERS, COMMANDS, CURRENCIES, GREEK_NAMES, type Meaning, NAMES, RAISED, TEXT_COMMANDS, VULGAR } from './notation.js';
+import { isDigit, readNumber } from './numberToken.js';
 import { THIN_SPACE } from './plainText.js';
-import { fromDigits, multiply, type Rational } from './rational.js';
+import { fromDigits, type Rational } from './rational.js';
+import { UNIT_LETTERS } from './unitNames.js';
 import { SHORT_WORDS } from './words.js';
 
 export type Token = { readonly spaceBefore: boolean } & (
@@ -20,178 +22,7 @@ export type Token = { readonly spaceBefore: boolean } & (
 );
 
 const MAX_TOKENS = 20_000;
-
-type Meaning =
-  | { readonly type: 'name'; readonly name: string }
-  | { readonly type: 'constant'; readonly name: 'pi' | 'e' | 'i' | 'infinity' }
-  | { readonly type: 'function'; readonly name: FunctionName }
-  | { readonly type: 'sign'; readonly sign: string };
-
-const fn = (name: FunctionName): Meaning => ({ type: 'function', name });
-const sign = (text: string): Meaning => ({ type: 'sign', sign: text });
-const INFINITY: Meaning = { type: 'constant', name: 'infinity' };
-
-/** Names that mean the same with and without a backslash. */
-const NAMES: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ...NAMED_FUNCTIONS.map((name): [string, Meaning] => [name, fn(name)]),
-  ['asin', fn('arcsin')],
-  ['acos', fn('arccos')],
-  ['atan', fn('arctan')],
-  ['abs', fn('abs')],
-  ['floor', fn('floor')],
-  ['ceil', fn('ceil')],
-  ['factorial', fn('factorial')],
-  ['binomial', fn('binomial')],
-  ['sqrt', sign('√')],
-  ['cbrt', sign('∛')],
-  ['pi', { type: 'constant', name: 'pi' }],
-  ['infty', INFINITY],
-  ['infinity', INFINITY],
-  ['inf', INFINITY],
-  ['oo', INFINITY],
-]);
-
-const GREEK = 'alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega'.split(' ');
-const GREEK_NAMES: ReadonlySet<string> = new Set([
-  ...GREEK,
-  ...GREEK.map((name) => name[0]!.toUpperCase() + name.slice(1)),
-  'Pi',
-  'varepsilon',
-  'vartheta',
-  'varphi',
-  'varrho',
-  'varsigma',
-  'ell',
-  'hbar',
-]);
-
-const COMMANDS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ...NAMES,
-  ['sqrt', sign('\\sqrt')],
-  ['frac', sign('\\frac')],
-  ['binom', sign('\\binom')],
-  ['choose', sign('\\choose')],
-  ['over', sign('\\over')],
-  ['imath', { type: 'constant', name: 'i' }],
-  ['jmath', { type: 'constant', name: 'i' }],
-  ['setminus', sign('∖')],
-  ['backslash', sign('∖')],
-  ['cdot', sign('*')],
-  ['times', sign('*')],
-  ['ast', sign('*')],
-  ['div', sign('/')],
-  ['pm', sign('±')],
-  ['mp', sign('∓')],
-  ['le', sign('≤')],
-  ['leq', sign('≤')],
-  ['leqslant', sign('≤')],
-  ['ge', sign('≥')],
-  ['geq', sign('≥')],
-  ['geqslant', sign('≥')],
-  ['lt', sign('<')],
-  ['gt', sign('>')],
-  ['ne', sign('≠')],
-  ['neq', sign('≠')],
-  ['in', sign('∈')],
-  ['cup', sign('∪')],
-  ['lor', { type: 'sign', sign: '∨' }],
-  ['vee', { type: 'sign', sign: '∨' }],
-  ['mid', sign('|')],
-  ['vert', sign('|')],
-  ['lvert', sign('(abs')],
-  ['rvert', sign(')abs')],
-  ['lfloor', sign('⌊')],
-  ['rfloor', sign('⌋')],
-  ['lceil', sign('⌈')],
-  ['rceil', sign('⌉')],
-  ['langle', sign('⟨')],
-  ['rangle', sign('⟩')],
-  ['lbrace', sign('\\{')],
-  ['rbrace', sign('\\}')],
-  ['lbrack', sign('[')],
-  ['rbrack', sign(']')],
-  ['circ', sign('∘')],
-  ['degree', sign('°')],
-  ['percent', sign('%')],
-  ['emptyset', sign('∅')],
-  ['varnothing', sign('∅')],
-  ['sum', sign('\\sum')],
-  ['prod', sign('\\prod')],
-  ['int', sign('\\int')],
-  ['prime', sign("'")],
-]);
-
-const CHARACTERS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  ...[...'+-*/^_()[]{},;=<>|!%:&'].map((char): [string, Meaning] => [char, sign(char)]),
-  ["'", sign("'")],
-  ['′', sign("'")],
-  ['×', sign('*')],
-  ['·', sign('*')],
-  ['⋅', sign('*')],
-  ['∙', sign('*')],
-  ['÷', sign('/')],
-  ['±', sign('±')],
-  ['∓', sign('∓')],
-  ['≤', sign('≤')],
-  ['≥', sign('≥')],
-  ['⩽', sign('≤')],
-  ['⩾', sign('≥')],
-  ['≠', sign('≠')],
-  ['∈', sign('∈')],
-  ['∪', sign('∪')],
-  ['∨', sign('∨')],
-  ['∖', sign('∖')],
-  ['∅', sign('∅')],
-  ['√', sign('√')],
-  ['∛', sign('∛')],
-  ['°', sign('°')],
-  ['⌊', sign('⌊')],
-  ['⌋', sign('⌋')],
-  ['⌈', sign('⌈')],
-  ['⌉', sign('⌉')],
-  ['⟨', sign('⟨')],
-  ['⟩', sign('⟩')],
-  ['∞', INFINITY],
-  ['π', { type: 'constant', name: 'pi' }],
-  ['ℝ', { type: 'name', name: 'ℝ' }],
-  ['ℤ', { type: 'name', name: 'ℤ' }],
-]);
-
-const CURRENCIES: ReadonlyMap<string, string> = new Map([
-  ['$', 'dollar'],
-  ['€', 'euro'],
-  ['£', 'pound'],
-  ['¥', 'yen'],
-]);
-const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
-const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([
-  ['½', [1, 2]],
-  ['⅓', [1, 3]],
-  ['⅔', [2, 3]],
-  ['¼', [1, 4]],
-  ['¾', [3, 4]],
-  ['⅕', [1, 5]],
-  ['⅖', [2, 5]],
-  ['⅗', [3, 5]],
-  ['⅘', [4, 5]],
-  ['⅙', [1, 6]],
-  ['⅚', [5, 6]],
-  ['⅛', [1, 8]],
-  ['⅜', [3, 8]],
-  ['⅝', [5, 8]],
-  ['⅞', [7, 8]],
-]);
-
-/** Commands whose braces hold text. */
-const TEXT_COMMANDS: ReadonlySet<string> = new Set(
-  'text textbf textit textrm textnormal mbox mathrm operatorname mathsf mathit rm'.split(' '),
-);
-/** Commands that make another name of what they stand on. */
-const ACCENTS: ReadonlySet<string> = new Set(
-  'vec hat bar tilde dot ddot overline underline overrightarrow overleftarrow widehat widetilde mathbf boldsymbol mathbb mathcal mathfrak angle triangle'.split(
-    ' ',
-  ),
-);
+const asSign = (text: string): Meaning => ({ type: 'sign', sign: text });
 
 /** `1,000` is one number outside brackets, and inside where other commas have a space behind them. */
 export function tokenize(text: string): Token[] | undefined {
@@ -220,13 +51,13 @@ export function tokenize(text: string): Token[] | undefined {
       if (end === undefined) return undefined;
       at = end;
     } else if (char === '*' && text[at + 1] === '*') {
-      push(sign('^'));
+      push(asSign('^'));
       at += 2;
     } else if ((char === '<' || char === '>') && text[at + 1] === '=') {
-      push(sign(char === '<' ? '≤' : '≥'));
+      push(asSign(char === '<' ? '≤' : '≥'));
       at += 2;
     } else if (char === '!' && text[at + 1] === '=') {
-      push(sign('≠'));
+      push(asSign('≠'));
       at += 2;
     } else if (isLetter(char)) {
       let end = at + 1;
@@ -248,55 +79,8 @@ export function tokenize(text: string): Token[] | undefined {
   return tokens;
 }
 
-const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 const isLetter = (char: string): boolean =>
   (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || (char > '\u007f' && /[\p{L}]/u.test(char) && !CHARACTERS.has(char));
-
-const NUMBER = /(\d*)(?:\.(\d*))?/y;
-const GROUP = /(?:,|\{,\}|\u2009)(\d{3})(?!\d)/y;
-const REPEATED = /\\(?:overline|bar|dot)\s*\{(\d+)\}/y;
-const EXPONENT = /[eE]([+-]?\d{1,9})(?![\d.])/y;
-const MAX_PLAIN_EXPONENT = 5000n;
-
-function readNumber(text: string, from: number, thousands: boolean): { readonly token: Token; readonly end: number } {
-  let at = from;
-  while (isDigit(text[at] ?? '')) at++;
-  let before = text.slice(from, at);
-  if (before.length >= 1 && before.length <= 3) {
-    const parts = [before];
-    for (;;) {
-      GROUP.lastIndex = at;
-      const group = GROUP.exec(text);
-      if (group === null || (text[at] === ',' && !thousands)) break;
-      parts.push(group[1]!);
-      at = GROUP.lastIndex;
-    }
-    if (parts.length > 1) before = parts.join('');
-  }
-  let after = '';
-  let decimal = false;
-  if (text[at] === '.' && text[at + 1] !== '.') {
-    NUMBER.lastIndex = at;
-    after = NUMBER.exec(text)?.[2] ?? '';
-    decimal = true;
-    at += 1 + after.length;
-  }
-  REPEATED.lastIndex = at;
-  const repeated = decimal ? REPEATED.exec(text)?.[1] : undefined;
-  if (repeated !== undefined) at = REPEATED.lastIndex;
-  EXPONENT.lastIndex = at;
-  const exponentText = repeated === undefined ? EXPONENT.exec(text)?.[1] : undefined;
-  if (exponentText !== undefined) at = EXPONENT.lastIndex;
-  const exponent = BigInt((exponentText ?? '0').replace('+', ''));
-  const small = exponent <= MAX_PLAIN_EXPONENT && exponent >= -MAX_PLAIN_EXPONENT;
-  const mantissa = fromDigits(before, after, repeated);
-  const value = small && exponent !== 0n ? multiply(mantissa, powerOfTen(Number(exponent))) : mantissa;
-  const digits = decimal || exponentText !== undefined ? '' : before;
-  return { token: { type: 'number', value, digits, spaceBefore: false, ...(!small && { exponent }) }, end: at };
-}
-
-const powerOfTen = (exponent: number): Rational =>
-  exponent >= 0 ? { numerator: 10n ** BigInt(exponent), denominator: 1n } : { numerator: 1n, denominator: 10n ** BigInt(-exponent) };
 
 const COMMAND = /\\([A-Za-z]+)\*?/y;
 
@@ -309,10 +93,10 @@ function readCommand(text: string, at: number, tokens: Token[], spaceBefore: boo
   const name = COMMAND.exec(text)?.[1];
   if (name === undefined) {
     const next = text[at + 1];
-    if (next === '{' || next === '}') push(sign(`\\${next}`));
-    else if (next === '%') push(sign('%'));
-    else if (next === '|') push(sign('|'));
-    else if (next === '\\') push(sign('\\\\'));
+    if (next === '{' || next === '}') push(asSign(`\\${next}`));
+    else if (next === '%') push(asSign('%'));
+    else if (next === '|') push(asSign('|'));
+    else if (next === '\\') push(asSign('\\\\'));
     else if (next === '$') tokens.push({ type: 'currency', name: 'dollar', spaceBefore });
     else return undefined;
     return at + 2;
@@ -332,7 +116,7 @@ function readCommand(text: string, at: number, tokens: Token[], spaceBefore: boo
   if (name === 'begin' || name === 'end') {
     const group = readGroup(text, end);
     if (group === undefined) return undefined;
-    push(sign(`\\${name} ${group.content}`));
+    push(asSign(`\\${name} ${group.content}`));
     if (name === 'begin' && group.content === 'array') {
       const columns = readGroup(text, group.end);
       return columns?.end ?? group.end;
@@ -370,12 +154,17 @@ function pushText(command: string, content: string, tokens: Token[], spaceBefore
   const text = content.replaceAll(THIN_SPACE, ' ').trim();
   const known = NAMES.get(text);
   if (command !== 'text' && known !== undefined) tokens.push({ ...known, spaceBefore });
+  else if (command === 'mathrm' && UNIT_LETTERS.has(text) && endsNumber(tokens.at(-1))) tokens.push({ type: 'word', text, spaceBefore });
   else if (command === 'mathrm' && /^[A-Za-z]$/.test(text)) pushLetter(text, tokens, spaceBefore);
   else if (/^\d+$/.test(text)) tokens.push({ type: 'number', value: fromDigits(text, ''), digits: text, spaceBefore });
   else if (/[\\{}$]/.test(text)) return false;
   else if (text !== '') tokens.push({ type: 'word', text, spaceBefore });
   return true;
 }
+
+/** Whether an upright letter behind it is a unit. */
+const endsNumber = (token: Token | undefined): boolean =>
+  token?.type === 'number' || token?.type === 'constant' || (token?.type === 'sign' && ['}', ')', ']'].includes(token.sign));
 
 /** `\vec{v}` and the like; bold letters are the letters, but for the unit vectors i, j and k and for e. */
 function pushAccent(command: string, content: string, tokens: Token[], spaceBefore: boolean): boolean {
@@ -391,7 +180,8 @@ function pushAccent(command: string, content: string, tokens: Token[], spaceBefo
 }
 
 function pushLetter(letter: string, tokens: Token[], spaceBefore: boolean): void {
-  if (letter === 'e' || letter === 'i') tokens.push({ type: 'constant', name: letter, spaceBefore });
+  if (letter === 'μ' || letter === 'µ') tokens.push({ type: 'name', name: '\\mu', spaceBefore });
+  else if (letter === 'e' || letter === 'i') tokens.push({ type: 'constant', name: letter, spaceBefore });
   else tokens.push({ type: 'name', name: letter, spaceBefore });
 }
 

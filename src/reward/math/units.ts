@@ -1,8 +1,9 @@
 /** Units behind a number: their names in one spelling, and the words that are no unit but a factor. Does not convert between units. */
 
-import { isDegree } from './parseExpression.js';
+import { isDegree } from './degrees.js';
 import { type Rational, rational, whole } from './rational.js';
 import type { Token } from './tokens.js';
+import { ALIASES, CURRENCIES, FACTORS, MULTIPLIERS, NO_UNITS, UNIT_LETTERS, UNIT_PAIRS } from './unitNames.js';
 
 export interface Unit {
   /** In one spelling, for example `cm^2` or `km/h`; empty where only a factor stands there. */
@@ -11,43 +12,7 @@ export interface Unit {
   readonly factor: Rational;
 }
 
-const ALIASES: ReadonlyMap<string, string> = new Map(
-  (
-    'meter=m metre=m centimeter=cm centimetre=cm millimeter=mm millimetre=mm kilometer=km kilometre=km inch=in inches=in foot=ft feet=ft ' +
-    'yard=yd yds=yd mile=mi gram=g kilogram=kg milligram=mg pound=lb lbs=lb ounce=oz liter=l litre=l milliliter=ml millilitre=ml second=s sec=s secs=s ' +
-    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° celsius=C fahrenheit=F kelvin=K radian=rad usd=dollar buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
-  )
-    .split(' ')
-    .map((pair) => pair.split('=') as [string, string]),
-);
-
-const FACTORS: ReadonlyMap<string, Rational> = new Map([
-  ['percent', rational(1n, 100n)],
-  ['dozen', whole(12)],
-  ['hundred', whole(100)],
-  ['thousand', whole(1000)],
-  ['million', whole(1_000_000)],
-  ['billion', whole(1_000_000_000)],
-  ['trillion', whole(1_000_000_000_000)],
-]);
-
-/** Words that make a text say more than a number with its unit. */
-const NO_UNITS: ReadonlySet<string> = new Set(
-  (
-    'and or no not on yes is it if of to at by for all but mod than more less least most about approximately roughly nearly almost around over under when where with ' +
-    'without either neither nor one two three four five six seven eight nine ten max min maximum minimum greater smaller fewer above below up plus minus odd even between from ' +
-    'half halves third thirds quarter quarters fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths tenth tenths hundredth hundredths ' +
-    'thousandth thousandths millionth millionths pair pairs score gross double triple twice negative milli micro nano giga tera once twice thrice quadrillion quadrillions quintillion quintillions mil mill mio mrd k M B T G MM through until base root factorial squared cubed am pm AM PM BC AD st nd rd th and/or solution none never only both any ' +
-    'pct percentage mille ppm ppb bps basis lakh lakhs crore crores bn mn grand tens scores kilo mega fold doubled halved tripled negated reciprocal inverse ' +
-    'binary octal hexadecimal zero eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ' +
-    'ninety wrong incorrect false maybe perhaps impossible i e pi x y z n'
-  ).split(' '),
-);
 const MAX_WORDS = 5;
-
-/** Letters that multiply: in no unit do they stand before a word, and K stands for kelvins only alone or among symbols. */
-const MULTIPLIERS: ReadonlySet<string> = new Set(['k', 'K', 'M', 'B', 'T', 'G']);
-const CURRENCIES: ReadonlySet<string> = new Set(['dollar', 'euro', 'pound', 'yen', 'cent', 'rupee', 'franc', 'peso', 'yuan']);
 
 /**
  * What stands from `from` to `to` as a unit, as a whole; undefined where it is none. What may multiply and is not understood
@@ -116,11 +81,14 @@ function readWord(word: string): string | Rational | undefined {
   const lower = bare.toLowerCase();
   const factor = FACTORS.get(lower) ?? FACTORS.get(lower.replace(/s$/, ''));
   if (factor !== undefined) return factor;
-  if (NO_UNITS.has(bare) || (bare.length > 1 && NO_UNITS.has(lower))) return undefined;
   if (lower === 'per') return '/';
   if (lower === 'square' || lower === 'sq') return '²';
   if (lower === 'cubic' || lower === 'cu') return '³';
-  if (/(?:fold|illionth|illionths)$/.test(lower)) return undefined;
+  if (bare.length === 1 && !UNIT_LETTERS.has(bare)) return undefined;
+  if (/^[A-Za-z]{2}$/.test(bare) && !UNIT_PAIRS.has(bare)) return undefined;
+  if (NO_UNITS.has(bare) || (bare.length > 1 && NO_UNITS.has(lower))) return undefined;
+  if (/(?:fold|illionths?|illiards?)$|^(?:k|kilo|mega|giga)-?(?:dollar|buck|euro|pound|yen|cent|people|person)/.test(lower))
+    return undefined;
   if (!/^[\p{L}°%][\p{L}°/^*·²³'-]*\d?$/u.test(bare)) return undefined;
   const parts = bare
     .replace(/²/g, '^2')
