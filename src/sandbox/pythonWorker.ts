@@ -1,6 +1,7 @@
 /**
  * One running supervisor (`python/supervisor.py`) and the talk with it: JSON lines to its standard input, answers on descriptor 3, and
- * what no program may see on descriptor 4. Runs one request at a time. Does not choose how the process is isolated (its maker passes the command) and does not queue: see `workerPool.ts`.
+ * what no program may see on descriptor 4. Runs one request at a time. Does not choose how the process is isolated (its maker passes the
+ * command) and does not queue: see `workerPool.ts`.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -21,7 +22,23 @@ export interface WorkerCommand {
 /** What came of a request: a result, or that the worker was lost, before or after the program had begun. */
 export type WorkerOutcome = CodeResult | { readonly kind: 'lost'; readonly started: boolean; readonly error: string };
 
-export const pythonSources = ['supervisor.py', 'program.py', 'seccomp.py', 'judge.py', 'plain_data.py'] as const;
+/** All of `python/`; a test sees to it that none is missing. */
+export const pythonSources = [
+  'supervisor.py',
+  'assertions.py',
+  'call.py',
+  'candidate.py',
+  'launcher.py',
+  'plain_data.py',
+  'plan.py',
+  'preload.py',
+  'processes.py',
+  'program.py',
+  'reports.py',
+  'seccomp.py',
+  'talk.py',
+  'zygote.py',
+] as const;
 
 export const pythonSourcePath = (name: string): string => fileURLToPath(new URL(`python/${name}`, import.meta.url));
 

@@ -1,8 +1,11 @@
 /** What only the pre-warmed pool has to show: no leak between programs of one worker, replacement, no process left behind. */
 import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type OpenedRunner, openCodeRunner } from './open.js';
+import { pythonSourcePath, pythonSources } from './pythonWorker.js';
 import { descendantsOf, eventually, hasBubblewrap, running } from './testSupport.js';
 
 const limits = { timeoutSeconds: 30, memoryMb: 512 };
@@ -34,6 +37,13 @@ describe.skipIf(!hasBubblewrap)('the zygote pool', () => {
       'import sys, os, math, json, numpy, decimal\nprint(math.pi > 3.1, "LEFT" in os.environ, os.getcwd(), os.listdir("/tmp"), os.listdir("/dev/shm"), ' +
       'numpy.get_printoptions()["precision"], decimal.getcontext().prec, sys.getrecursionlimit())';
     expect(await stdout(look)).toBe('True False /tmp [] [] 8 28 1000\n');
+  });
+
+  it("shows a program none of the sandbox's own modules", async () => {
+    await open(1);
+    const own = pythonSources.map((name) => name.replace('.py', ''));
+    const code = `import sys\nfor name in ${JSON.stringify(own)}:\n    assert name not in sys.modules, name\n    try:\n        __import__(name)\n        print("found", name)\n    except ImportError: pass`;
+    expect(await stdout(code)).toBe('');
   });
 
   it('draws other numpy and sympy numbers in each program', async () => {
@@ -102,5 +112,12 @@ describe.skipIf(!hasBubblewrap)('the zygote pool', () => {
     expect(below.length).toBeGreaterThanOrEqual(8);
     parent.kill('SIGKILL');
     await eventually(() => running(below).length === 0, 'all processes of the sandbox are gone');
+  });
+});
+
+describe('the Python of the sandbox', () => {
+  it('is listed as a whole, and each file is there', () => {
+    const there = readdirSync(dirname(pythonSourcePath('supervisor.py'))).filter((name) => name.endsWith('.py'));
+    expect([...pythonSources].sort()).toEqual(there.sort());
   });
 });

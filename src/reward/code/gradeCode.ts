@@ -1,6 +1,6 @@
 /**
  * Judges the program in a response by tests. What is expected stays here: the sandbox sees the program, its input and its arguments, and the
- * comparison is ours. Assertion programs run in a process that the program cannot reach (`sandbox/python/judge.py`).
+ * comparison is ours. Assertion programs run in a process that the program cannot reach (`sandbox/python/assertions.py`).
  *
  * The score is the share of tests passed. Time-outs, crashes and memory are the program's own fault and graded; what the sandbox failed to
  * do is `infra`, and so is a test program that cannot be used, marked as such.
