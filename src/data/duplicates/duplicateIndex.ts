@@ -37,10 +37,10 @@ export interface Found {
 }
 
 const HASHES = 32;
-/** Of a group of texts that share a band, each is looked at beside so many earliest. */
+/** Of a group of texts that share a band, each is held against so many earliest. */
 const MOST_IN_GROUP = 512;
-/** Candidates of one text over all bands. */
-const MOST_CANDIDATES = 24;
+/** Of those the most alike are compared. */
+const MOST_CANDIDATES = 3;
 const ROW_BITS = 2 ** 26;
 
 /**
@@ -110,7 +110,7 @@ export class DuplicateIndex {
     let count = 0;
     for (let i = 1; i < order.length; i++) {
       const [kept, row] = [order[first]!, order[i]!];
-      if (this.#exact.get(kept) !== this.#exact.get(row) || !this.#alike(kept, row, HASHES)) {
+      if (this.#exact.get(kept) !== this.#exact.get(row) || this.#equalHashes(kept, row, HASHES) === 0) {
         first = i;
         continue;
       }
@@ -121,19 +121,18 @@ export class DuplicateIndex {
     return count;
   }
 
-  /** Whether so many hashes are equal. */
-  #alike(one: number, two: number, least: number): boolean {
+  /** Equal hashes of two texts; 0 as soon as they cannot be `least`. */
+  #equalHashes(one: number, two: number, least: number): number {
     const [here, at] = this.#signatures.place(one);
     const [there, from] = this.#signatures.place(two);
-    let mayDiffer = HASHES - least;
-    for (let i = 0; i < HASHES; i++) if (here[at + i] !== there[from + i] && --mayDiffer < 0) return false;
-    return true;
+    let equal = HASHES;
+    for (let i = 0; i < HASHES; i++) if (here[at + i] !== there[from + i] && --equal < least) return 0;
+    return equal;
   }
 
   /** Pairs as `later * 2^26 + earlier`, sorted. */
   #candidates(duplicate: Uint8Array): { pairs: Float64Array; crowded: number } {
     const found = float64Blocks();
-    const counts = new Uint8Array(this.size);
     const crowded = new Uint8Array(this.size);
     BANDINGS.forEach((banding, kind) => {
       for (let band = 0; band < banding.bands; band++) {
@@ -142,7 +141,7 @@ export class DuplicateIndex {
           const key = Math.floor(keys[start]! / ROW_BITS);
           end = start + 1;
           while (end < keys.length && Math.floor(keys[end]! / ROW_BITS) === key) end++;
-          this.#pairUp(keys.subarray(start, end), banding.leastEqual, { found, counts, crowded });
+          this.#pairUp(keys.subarray(start, end), banding.leastEqual, found, crowded);
         }
       }
     });
@@ -153,24 +152,21 @@ export class DuplicateIndex {
   }
 
   /** @param group keys of one band, in the order of their texts */
-  #pairUp(
-    group: Float64Array,
-    leastEqual: number,
-    { found, counts, crowded }: { found: Blocks<Float64Array>; counts: Uint8Array; crowded: Uint8Array },
-  ): void {
+  #pairUp(group: Float64Array, least: number, found: Blocks<Float64Array>, crowded: Uint8Array): void {
     for (let late = 1; late < group.length; late++) {
       const row = group[late]! % ROW_BITS;
       if (late > MOST_IN_GROUP) crowded[row] = 1;
+      const best: { readonly other: number; readonly equal: number }[] = [];
       for (let early = 0; early < Math.min(late, MOST_IN_GROUP); early++) {
         const other = group[early]! % ROW_BITS;
-        if (this.#numbers.get(row) !== this.#numbers.get(other) || !this.#alike(row, other, leastEqual)) continue;
-        if (counts[row]! >= MOST_CANDIDATES) {
-          crowded[row] = 1;
-          break;
-        }
-        counts[row]!++;
-        found.push(row * ROW_BITS + other);
+        if (this.#numbers.get(row) !== this.#numbers.get(other)) continue;
+        const equal = this.#equalHashes(row, other, Math.max(least, best.length < MOST_CANDIDATES ? 1 : best.at(-1)!.equal + 1));
+        if (equal === 0) continue;
+        const place = best.findIndex((one) => one.equal < equal);
+        best.splice(place === -1 ? best.length : place, 0, { other, equal });
+        if (best.length > MOST_CANDIDATES) best.pop();
       }
+      for (const { other } of best) found.push(row * ROW_BITS + other);
     }
   }
 
@@ -190,20 +186,26 @@ export class DuplicateIndex {
 
   #compare(pairs: Float64Array, duplicate: Uint8Array, { wordsOf, onPair, onProgress }: FindOptions): Pick<Found, 'near' | 'compared'> {
     const recent = new Recent(wordsOf);
+    /** Of a removed text the one that was kept in its place: a copy of a copy is held against that. */
+    const keeper = new Uint32Array(this.size);
+    const tried = new Set<number>();
+    let trying = -1;
     let near = 0;
     let compared = 0;
-    let before = -1;
     for (let i = 0; i < pairs.length; i++) {
-      const pair = pairs[i]!;
-      const removed = Math.floor(pair / ROW_BITS);
-      const kept = pair % ROW_BITS;
       if (i % 1024 === 0) onProgress?.(i, pairs.length);
-      if (pair === before || duplicate[removed] === 1 || duplicate[kept] === 1) continue;
-      before = pair;
+      const removed = Math.floor(pairs[i]! / ROW_BITS);
+      const candidate = pairs[i]! % ROW_BITS;
+      const kept = duplicate[candidate] === 1 ? keeper[candidate]! : candidate;
+      if (removed !== trying) tried.clear();
+      trying = removed;
+      if (duplicate[removed] === 1 || tried.has(kept)) continue;
+      tried.add(kept);
       compared++;
       const { same, similarity }: Sameness = sameProblem(recent.get(kept), recent.get(removed));
       if (same === false) continue;
       duplicate[removed] = 1;
+      keeper[removed] = kept;
       near++;
       onPair?.({ kept, removed, same: 'near', similarity });
     }
