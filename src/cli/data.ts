@@ -6,11 +6,13 @@ import { register as registerImport } from './data/import.js';
 import { register as registerInspect } from './data/inspect.js';
 import { register as registerMix } from './data/mix.js';
 import { register as registerSelect } from './data/select.js';
+import { register as registerStitch } from './data/stitch.js';
 import { register as registerTrajectories } from './data/trajectories.js';
 
 const COMMANDS: readonly ((data: Command) => void)[] = [
   registerTrajectories,
   registerImport,
+  registerStitch,
   registerCheck,
   registerInspect,
   registerMix,
