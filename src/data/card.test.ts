@@ -96,6 +96,8 @@ describe('licences', () => {
     ['gsm8k/train.jsonl', 'MIT'],
     ['hf:Skywork/Skywork-OR1-RL-Data/data/math.parquet', 'Apache-2.0'],
     ['MegaScience.parquet', 'CC-BY-NC-SA-4.0'],
+    ['calc-small', 'generated'],
+    ['calculus.jsonl', undefined],
     ['mine.jsonl', undefined],
   ])('of %s: %s', (name, licence) => {
     expect(licenceOf(name)).toBe(licence);

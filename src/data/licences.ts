@@ -7,6 +7,7 @@ interface Known {
 }
 
 const KNOWN: readonly Known[] = [
+  { name: /^calc(?:-small)?(?: |$)/, licence: 'generated' },
   { name: /dapo-?math-?17k/, licence: 'Apache-2.0' },
   { name: /gsm-?8k/, licence: 'MIT' },
   { name: /skywork-or1/, licence: 'Apache-2.0' },
@@ -14,7 +15,7 @@ const KNOWN: readonly Known[] = [
   { name: /numinamath/, licence: 'Apache-2.0' },
 ];
 
-/** Of a source by its name: a file, or an address on the hub. Undefined where it is none of the known sets. */
+/** Of a source by its name: a file, an address on the hub, or a generator. Undefined where it is none of the known sets. */
 export function licenceOf(source: string): string | undefined {
   const name = source.toLowerCase().replaceAll('_', '-');
   return KNOWN.find((known) => known.name.test(name))?.licence;
