@@ -2,11 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Problem } from '../../domain/problem.js';
 
-/** Fields that decide what a model reads and what is right. */
-type Content = Pick<Problem, 'question' | 'answer' | 'kind' | 'options' | 'tests'> & { readonly alternatives?: unknown };
-
 /** 32 hexadecimal digits of SHA-256 over question, answers, kind, options and tests. */
-export function problemHash(problem: Content): string {
+export function problemHash(problem: Problem & { readonly alternatives?: unknown }): string {
   const { question, answer, alternatives, kind, options, tests } = problem;
   return hashOf([question, answer ?? null, alternatives ?? null, kind ?? 'math', options ?? null, tests ?? null]);
 }
