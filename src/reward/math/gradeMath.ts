@@ -13,15 +13,20 @@ export interface GradeMathOptions {
   /** Where SymPy runs; without one, what cannot be decided is not equal. */
   readonly runner?: CodeRunner;
   readonly signal?: AbortSignal;
-  /** For SymPy; running out of it is "not equal". */
+  /** Of the processor, for SymPy once it has started: the same on a busy machine. Running out of it is "not equal". */
   readonly timeoutSeconds?: number;
 }
 
-const TIMEOUT_SECONDS = 1.5;
+const TIMEOUT_SECONDS = 1;
+/** By the clock, start included: only a machine that is far too busy runs out of it. */
+const LONGEST_SECONDS = 20;
 const MEMORY_MB = 1024;
 
 /**
- * @returns `infra` only where the sandbox failed, or has no SymPy
+ * Costs the exact comparison and nothing more where that decides, as it does for all but a few in a thousand answers: the sandbox is only
+ * asked about what both sides say and the comparison leaves open.
+ *
+ * @returns `infra` only where the sandbox failed, has no SymPy, or did not get it started
  * @throws UserError when the right answer cannot be used
  */
 export async function gradeMath(answer: string | undefined, gold: string, options: GradeMathOptions = {}): Promise<Verdict> {
@@ -51,11 +56,13 @@ async function secondOpinion(
   { signal, timeoutSeconds = TIMEOUT_SECONDS }: GradeMathOptions,
 ): Promise<Verdict> {
   const notEqual: Graded = verdictOf(false, answer);
-  const code = sympyProgram(open);
+  const code = sympyProgram(open, timeoutSeconds);
   if (code === undefined) return notEqual;
-  const result = await runner.run({ code, timeoutSeconds, memoryMb: MEMORY_MB }, signal);
+  const result = await runner.run({ code, timeoutSeconds: Math.max(LONGEST_SECONDS, 2 * timeoutSeconds), memoryMb: MEMORY_MB }, signal);
   if (result.kind === 'infra') return result;
-  const said = result.stdout.trimEnd().split('\n').at(-1);
+  const lines = result.stdout.trimEnd().split('\n');
+  const said = lines.at(-1);
+  if (result.ending === 'timeout' && !lines.includes(ANSWERS.started)) return { kind: 'infra', error: 'SymPy did not start in time' };
   if (said === ANSWERS.missing) return { kind: 'infra', error: 'the Python of the sandbox has no sympy' };
   const equal = result.ending === 'finished' && result.exitCode === 0 && said === ANSWERS.equal;
   return equal ? verdictOf(true, answer) : notEqual;

@@ -5,8 +5,13 @@
 import type { Node } from './node.js';
 import { type Question, sizeOf } from './question.js';
 
-/** What the program prints as its last line. */
-export const ANSWERS = { equal: 'toolwise: equal', different: 'toolwise: different', missing: 'toolwise: no sympy' } as const;
+/** What the program prints: that it has SymPy, and its verdict, as its last line. */
+export const ANSWERS = {
+  started: 'toolwise: started',
+  equal: 'toolwise: equal',
+  different: 'toolwise: different',
+  missing: 'toolwise: no sympy',
+} as const;
 
 const MAX_PROGRAM = 60_000;
 const MAX_PAIRS = 24;
@@ -39,8 +44,11 @@ const FUNCTIONS: Readonly<Record<Extract<Node, { kind: 'call' }>['name'], string
   min: 'Min',
 };
 
-/** Undefined where an expression has no counterpart in SymPy, or the program would be too long. */
-export function sympyProgram(questions: readonly Question[]): string | undefined {
+/**
+ * Undefined where an expression has no counterpart in SymPy, or the program would be too long.
+ * @param seconds of the processor, from when SymPy is there; then the program ends by a signal, without a verdict
+ */
+export function sympyProgram(questions: readonly Question[], seconds: number): string | undefined {
   if (questions.length === 0 || sizeOf(questions) > MAX_PAIRS) return undefined;
   const names = new Map<string, string>();
   const asked = writtenAll(questions, names);
@@ -50,6 +58,10 @@ export function sympyProgram(questions: readonly Question[]): string | undefined
 except ImportError:
     print("${ANSWERS.missing}")
     raise SystemExit
+import signal
+signal.signal(signal.SIGPROF, signal.SIG_DFL)
+signal.setitimer(signal.ITIMER_PROF, ${seconds})
+print("${ANSWERS.started}", flush=True)
 ${[...names.values()].map((name) => `${name} = Symbol("${name}")`).join('\n')}
 
 def read(pair):
