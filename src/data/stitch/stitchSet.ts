@@ -153,8 +153,14 @@ async function stitchAll(
       tally.leftOut();
       continue;
     }
-    const { id, source: from } = row.problem;
-    const extra = { id, ...(from !== undefined && { source: from }), calls: outcome.calls, ...(keepMismatches && { mismatches }) };
+    const { id, source: from, answer } = row.problem;
+    const extra = {
+      id,
+      ...(from !== undefined && { source: from }),
+      ...(answer !== undefined && { answer }),
+      calls: outcome.calls,
+      ...(keepMismatches && { mismatches }),
+    };
     await table.write(conversationRow(outcome.messages, tools, extra));
     tally.written(outcome.calls);
   }
