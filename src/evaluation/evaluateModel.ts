@@ -105,7 +105,9 @@ async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: M
 async function problemsOf<P extends Problem>(options: EvaluateOptions<P>, recipe: Recipe): Promise<readonly Problem[]> {
   const wanted = options.problems ?? recipe.problems.evaluation;
   if (Array.isArray(wanted)) return wanted as readonly Problem[];
-  const source = wanted as ProblemSource;
+  const named = wanted as ProblemSource;
+  // What is asked for here goes before the recipe's own number.
+  const source = typeof named === 'string' || options.count === undefined ? named : { ...named, count: options.count };
   return loadProblems(source, { split: 'evaluation', seed: 0, ...countOf(source, options.count) });
 }
 
