@@ -30,7 +30,7 @@ export { type SelectedFile, type SelectFileOptions, selectFile } from './data/se
 export { type Behaviour, behavioursOf } from './data/trajectories/behaviours.js';
 export { collectTrajectories, type TrajectoriesOptions, type TrajectoriesReport } from './data/trajectories/collect.js';
 export { type ImportOptions, type ImportReport, importTraces } from './data/trajectories/importTraces.js';
-export type { TrajectoryScorer } from './data/trajectories/scorer.js';
+export { openScorer, type TrajectoryScorer } from './data/trajectories/scorer.js';
 export type { Datum } from './domain/datum.js';
 export type { Demonstration } from './domain/demonstration.js';
 export type { RunEvent } from './domain/event.js';
