@@ -29,13 +29,13 @@ const NUMBER = /(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+/y
 const SPACE = /(?:[ \t\u00a0]|\\[,;:! ]|\\q?quad\b|~)*/y;
 const CURRENCY = /(?:\\?\$|[€£])(?=[\d.])/y;
 const SUM = /\+|-(?!>)|\u2212/y;
-const PRODUCT = /\*(?!\*)|×|·|\\times\b|\\cdot\b|\/\/?|÷|\\div\b|[xX](?=[ ]?[\d(.$])/y;
+const PRODUCT = /\*(?!\*)|×|·|\\times(?![A-Za-z])|\\cdot(?![A-Za-z])|\/\/?|÷|\\div(?![A-Za-z])|[xX](?=[ ]?[\d(.$])/y;
 const POWER = /\*\*|\^/y;
 const REMAINDER = /\\?b?mod\b/y;
 const PERCENT = /\\?%/y;
-const FRACTION = /\\[dt]?frac\b/y;
-const ROOT = /\\sqrt\b|sqrt(?=\()/y;
-const BINOMIAL = /\\[dt]?binom\b/y;
+const FRACTION = /\\[dt]?frac(?![A-Za-z])/y;
+const ROOT = /\\sqrt(?![A-Za-z])|sqrt(?=\()/y;
+const BINOMIAL = /\\[dt]?binom(?![A-Za-z])/y;
 const FUNCTION = /\\?(gcd|lcm)(?=[ ]?(?:\\left)?\()/y;
 const OPEN = /(?:\\left)?([([{])/y;
 const CLOSING: Readonly<Record<string, RegExp>> = {
@@ -91,7 +91,7 @@ class Reader {
   #product(): string | undefined {
     let left = this.#factor();
     while (left !== undefined) {
-      const divides = this.#next(/\/|÷|\\div\b/y);
+      const divides = this.#next(/\/|÷|\\div(?![A-Za-z])/y);
       const floors = this.#next(/\/\//y);
       const right = this.#operand(PRODUCT, () => this.#factor());
       if (right !== undefined) left = `${left} ${floors ? '//' : divides ? '/' : '*'} ${right}`;
@@ -104,9 +104,10 @@ class Reader {
     return left;
   }
 
-  /** {'-'} power */
+  /** {'-' | '+'} power */
   #factor(): string | undefined {
     this.#skip();
+    if (this.#next(/\+[\d.(]/y)) this.#take(/\+/y);
     if (this.#take(/-|\u2212/y) === undefined) return this.#power();
     if (this.#depth >= DEEPEST) return undefined;
     this.#depth++;

@@ -76,16 +76,18 @@ const isWhole = (body: string, expression: Expression, equals: number, stated: S
   body.slice(expression.end, equals).trim() === '' && body.slice(stated.end).trim() === '';
 
 /** How much of the text in front of a mark says the same: the formula where it is one, the sign of equality. */
-function beforeMark(text: string, offset: number): { readonly start: number; readonly currency: string } {
+function beforeMark(whole: string, wholeOffset: number): { readonly start: number; readonly currency: string } {
+  const text = whole.slice(-LONGEST_FORMULA);
+  const offset = wholeOffset + whole.length - text.length;
   const tail = /=\s*(\\?[$€£]?)\s*$/.exec(text);
   if (tail === null) return { start: offset + text.length, currency: '' };
-  const formulaEnd = tail.index;
-  const run = /[\d\s+\-*/x×÷·().,%$€£]*$/.exec(text.slice(Math.max(0, formulaEnd - LONGEST_FORMULA), formulaEnd))![0];
+  const run = /[\d\s+\-*/x×÷·().,%$€£]*$/.exec(text.slice(0, tail.index))![0];
+  const runStart = tail.index - run.length;
   for (const at of startsOf(run)) {
     const expression = readExpression(run, at);
     if (expression === undefined || run.slice(expression.end).trim() !== '') continue;
-    if (expression.operations === 0 || !mayStartAt(text, formulaEnd - run.length + at)) break;
-    return { start: offset + formulaEnd - run.length + at, currency: tail[1]! };
+    if (expression.operations === 0 || !mayStartAt(text, runStart + at)) break;
+    return { start: offset + runStart + at, currency: tail[1]! };
   }
   return { start: offset + text.length, currency: '' };
 }

@@ -20,7 +20,7 @@ export interface StatedValue {
  */
 export type Agreement = 'equal' | 'rounded' | 'cut' | 'wholeNumber' | 'scaled' | 'different' | 'noNumber';
 
-const SPACE = String.raw`(?:[ \t\u00a0]|\\[,;:! ]|~)*`;
+const SPACE = String.raw`(?:[ \t\u00a0]|\\[,;:! ]|~){0,4}`;
 const NUMBER = String.raw`(?:\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+`;
 const VALUE = new RegExp(
   `${SPACE}([-\u2212]?)${SPACE}(?:\\\\?\\$|[€£])?([-\u2212]?)(?:\\\\[dt]?frac\\{(\\d+)\\}\\{(\\d+)\\}|(${NUMBER})(?:\\/(\\d+)(?!\\.?\\d))?)(${SPACE}\\\\?%)?`,

@@ -95,15 +95,19 @@ const exchange = (before: string, code: string, result: string): Message[] => [
 const joined = (texts: readonly string[]): string => texts.join('');
 
 /** GSM8K's last line says the answer once more. */
-const withoutFinalLine = (solution: string): string => solution.replace(/\n?####[^\n]*\s*$/, '');
+function withoutFinalLine(solution: string): string {
+  const at = solution.lastIndexOf('####');
+  return at === -1 || solution.slice(at).trim().includes('\n') ? solution : solution.slice(0, at).trimEnd();
+}
 
 /** The last turn ends in the answer in its box. */
 function withBox(text: string, answer: string): string {
   const trimmed = text.trim();
   if (trimmed.includes('\\boxed{')) return trimmed;
-  const said = /(?:^|\n)The (?:final )?answer is:?\s*([^\n]*?)\.?$/i.exec(trimmed);
-  const body = said !== null && bare(said[1]!) === bare(answer) ? trimmed.slice(0, said.index).trimEnd() : trimmed;
+  const lineStart = trimmed.lastIndexOf('\n') + 1;
+  const said = /^The (?:final )?answer is:? (\S+)$/i.exec(trimmed.slice(lineStart));
+  const body = said !== null && bare(said[1]!) === bare(answer) ? trimmed.slice(0, lineStart).trimEnd() : trimmed;
   return `${body}${body === '' ? '' : '\n'}The answer is \\boxed{${answer}}.`;
 }
 
-const bare = (answer: string): string => answer.replace(/[\s$,]/g, '');
+const bare = (answer: string): string => answer.replace(/[\s$,]|\.$/g, '');
