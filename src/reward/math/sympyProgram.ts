@@ -81,6 +81,8 @@ def proportional(pair, positive):
     if sides is None or is_zero(sides[0]) or is_zero(sides[1]):
         return False
     ratio = simplify(sides[0] / sides[1])
+    if ratio == 0 or ratio.has(nan, zoo, oo, -oo):
+        return False
     return not ratio.free_symbols and ratio.is_number and (ratio.is_positive is True or not positive)
 
 def matching(cells, cover):
