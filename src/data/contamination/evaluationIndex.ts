@@ -5,7 +5,7 @@
  */
 import { Boilerplate } from '../duplicates/boilerplate.js';
 import { runsOf } from '../duplicates/hash.js';
-import { type Fingerprint, fingerprint, sameProblem } from '../duplicates/sameProblem.js';
+import { countOf, type Fingerprint, fingerprint, numbersKey, sameProblem } from '../duplicates/sameProblem.js';
 import { isNumber, type Words, wordsOf } from '../duplicates/words.js';
 
 export interface EvaluationText {
@@ -30,7 +30,7 @@ export interface Contamination {
    */
   readonly kind: 'exact' | 'ngram' | 'near' | 'template';
   readonly evaluation: EvaluationText;
-  /** Share of the evaluation problem's words found in runs, in [0, 1]. */
+  /** Share of the evaluation problem's words found in runs; of `near` the similarity. In [0, 1]. */
   readonly share: number;
 }
 
@@ -42,6 +42,8 @@ const SHARED = { leastTexts: 3, leastShare: 0.01 };
 const NUMBERS_FOUND = 2 / 3;
 /** A problem shorter than a run must have so many words to be looked for inside of longer texts; else only equal texts count. */
 const LEAST_INSIDE = 5;
+/** So many equal numbers make a candidate. */
+const TELLING_NUMBERS = 2;
 /** Runs found below which a problem is no candidate. */
 const CANDIDATE_SHARE = 0.1;
 
@@ -49,6 +51,10 @@ interface Entry {
   readonly source: EvaluationText;
   readonly words: Words;
   readonly numbers: ReadonlyMap<string, number>;
+  /** The numbers, sorted, as one text. */
+  readonly key: string;
+  /** Hashes of its runs, in order. */
+  readonly runs: Uint32Array;
   /** For each word whether it counts; what many problems of the set share does not. */
   readonly counts: Uint8Array;
   readonly counted: number;
@@ -63,6 +69,8 @@ export class EvaluationIndex {
   readonly #equal = new Map<string, number>();
   /** From a run's hash to the problems it stands in. */
   readonly #runs = new Map<number, number | number[]>();
+  /** By their numbers, where there are several: how edited copies are found that share no run. */
+  readonly #byNumbers = new Map<string, number[]>();
   /** Problems shorter than a run, by their length and words. */
   readonly #short = new Map<number, Map<string, number>>();
 
@@ -85,11 +93,23 @@ export class EvaluationIndex {
     if (words.length === 0 || this.#equal.has(key)) return;
     const own = covered === undefined ? words.length : covered.reduce((sum, one) => sum + 1 - one, 0);
     const whole = own < this.#options.run;
+    const runs = runsOf(words, this.#options.run);
     const counts = covered === undefined || whole ? new Uint8Array(words.length).fill(1) : covered.map((one) => 1 - one);
-    const entry = this.#entries.push({ source, words, numbers: tally(words), counts, counted: whole ? words.length : own, whole }) - 1;
+    const entry =
+      this.#entries.push({
+        source,
+        words,
+        numbers: tally(words),
+        key: numbersKey(words),
+        runs,
+        counts,
+        counted: whole ? words.length : own,
+        whole,
+      }) - 1;
     this.#equal.set(key, entry);
-    const { run } = this.#options;
-    if (words.length >= run) for (const hash of new Set(runsOf(words, run))) this.#enter(hash, entry);
+    const numbers = this.#entries[entry]!.key;
+    if (countOf(numbers) >= TELLING_NUMBERS) this.#byNumbers.set(numbers, [...(this.#byNumbers.get(numbers) ?? []), entry]);
+    if (runs.length > 0) for (const hash of new Set(runs)) this.#enter(hash, entry);
     else if (words.length >= LEAST_INSIDE) {
       const ofLength = this.#short.get(words.length) ?? new Map<string, number>();
       this.#short.set(words.length, ofLength.set(key, entry));
@@ -128,34 +148,48 @@ export class EvaluationIndex {
       if (found === undefined) continue;
       for (const entry of typeof found === 'number' ? [found] : found) hits.set(entry, (hits.get(entry) ?? 0) + 1);
     }
-    if (hits.size === 0) return undefined;
-    let numbers: ReadonlyMap<string, number> | undefined;
-    let template: Contamination | undefined;
-    let places: Map<number, number[]> | undefined;
     const likely = [...hits]
-      .filter(([entry, count]) => count >= CANDIDATE_SHARE * (this.#entries[entry]!.words.length - this.#options.run + 1))
+      .filter(([entry, count]) => count >= CANDIDATE_SHARE * this.#entries[entry]!.runs.length)
       .sort((one, two) => two[1] - one[1])
-      .slice(0, MOST_CANDIDATES);
-    for (const [number] of likely) {
-      const entry = this.#entries[number]!;
-      places ??= placesOf(runs);
+      .slice(0, MOST_CANDIDATES)
+      .map(([entry]) => this.#entries[entry]!);
+    const [inside, template] = this.#findInside(words, runs, likely);
+    return inside ?? this.#findEdited(words, likely) ?? template;
+  }
+
+  /** By runs: a problem inside of the text, and one whose wording is there with other numbers. */
+  #findInside(words: Words, runs: Uint32Array, likely: readonly Entry[]): [inside?: Contamination | undefined, template?: Contamination] {
+    if (likely.length === 0) return [];
+    const places = placesOf(runs);
+    const numbers = tally(words);
+    let template: Contamination | undefined;
+    for (const entry of likely) {
       const { share, numbersFound } = this.#coverage(entry, words, places);
-      const enough = share >= (entry.whole ? 1 : this.#options.share);
-      numbers ??= tally(words);
-      if (enough && contains(numbers, entry.numbers) && numbersFound >= NUMBERS_FOUND)
-        return { kind: 'ngram', evaluation: entry.source, share };
-      entry.fingerprint ??= fingerprint(entry.words);
-      if (sameProblem(entry.fingerprint, fingerprint(words)).same !== false) return { kind: 'near', evaluation: entry.source, share };
-      if (enough || (entry.whole && share >= this.#options.share)) template ??= { kind: 'template', evaluation: entry.source, share };
+      const same = contains(numbers, entry.numbers) && numbersFound >= NUMBERS_FOUND;
+      if (same && share >= (entry.whole ? 1 : this.#options.share)) return [{ kind: 'ngram', evaluation: entry.source, share }];
+      if (share >= this.#options.share) template ??= { kind: 'template', evaluation: entry.source, share };
     }
-    return template;
+    return template === undefined ? [] : [undefined, template];
+  }
+
+  #findEdited(words: Words, likely: readonly Entry[]): Contamination | undefined {
+    const key = numbersKey(words);
+    const equal = (this.#byNumbers.get(key) ?? []).slice(0, MOST_CANDIDATES).map((entry) => this.#entries[entry]!);
+    let own: Fingerprint | undefined;
+    for (const entry of new Set([...likely.filter((one) => one.key === key), ...equal])) {
+      own ??= fingerprint(words);
+      entry.fingerprint ??= fingerprint(entry.words);
+      const { same, similarity } = sameProblem(entry.fingerprint, own);
+      if (same !== false) return { kind: 'near', evaluation: entry.source, share: similarity };
+    }
+    return undefined;
   }
 
   /** Every run is compared word by word: a hash alone proves nothing. */
   #coverage(entry: Entry, words: Words, places: ReadonlyMap<number, readonly number[]>): { share: number; numbersFound: number } {
     const { run } = this.#options;
     const found = new Uint8Array(entry.words.length);
-    runsOf(entry.words, run).forEach((hash, at) => {
+    entry.runs.forEach((hash, at) => {
       const equal = places.get(hash)?.some((place) => sameRun(entry.words, at, words, place, run));
       if (equal === true) found.fill(1, at, at + run);
     });
