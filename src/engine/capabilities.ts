@@ -6,11 +6,13 @@ export interface EngineCapabilities {
   /** Loss name to the config keys it takes. */
   readonly losses: Readonly<Record<string, readonly string[]>>;
   readonly extensions: readonly EngineExtension[];
-  /** How token losses are added up; everything of ours expects a plain sum. */
+  /** How token losses are added up, what the trainer makes good included; everything of ours expects a plain sum. */
   readonly lossReduction: 'sum' | 'sequenceMean';
   readonly dtype?: string;
   readonly device?: string;
   readonly threads?: number;
+  /** What it takes and does not do, told at start. */
+  readonly ignores?: readonly string[];
 }
 
 /** Things beyond the official wire, each by name. */

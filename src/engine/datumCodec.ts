@@ -6,18 +6,19 @@ import type { Datum } from '../domain/datum.js';
 import type { LossName } from './capabilities.js';
 import { EngineError } from './engineError.js';
 import { field } from './futures.js';
+import type { WireDatum, WireTensor } from './protoCodec.js';
 
 /** @throws RangeError when a datum is empty, its arrays differ in length, or a number is not finite: a bug of the caller's */
-export function encodeData(data: readonly Datum[], loss: LossName): object[] {
+export function encodeData(data: readonly Datum[], loss: LossName): WireDatum[] {
   if (data.length === 0) throw new RangeError('no data to send to the engine');
   return data.map((datum, index) => encodeDatum(datum, index, loss));
 }
 
-function encodeDatum(datum: Datum, index: number, loss: LossName): object {
+function encodeDatum(datum: Datum, index: number, loss: LossName): WireDatum {
   const { inputTokens, targets, weights } = datum;
   const length = inputTokens.length;
   if (length === 0) throw new RangeError(`datum ${index} has no tokens`);
-  const floats = (name: string, values: readonly number[] | undefined): object => {
+  const floats = (name: string, values: readonly number[] | undefined): WireTensor => {
     if (values === undefined) throw new RangeError(`datum ${index} has no ${name}, which ${loss} needs`);
     checkLength(name, values, length, index);
     const odd = values.findIndex((value) => !Number.isFinite(value));

@@ -12,6 +12,8 @@ export interface Engine {
   baseSampler(model: string): Promise<Sampler>;
   /** Samples from a snapshot that was saved, `tinker://...`. */
   samplerFrom(path: string): Promise<Sampler>;
+  /** Removes what was saved under a path. */
+  deleteCheckpoint(path: string): Promise<void>;
   /** Ends the session; open calls fail. The engine itself is stopped only by who started it. */
   close(): Promise<void>;
 }

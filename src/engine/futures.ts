@@ -4,15 +4,19 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from './engineError.js';
-import { ConnectionLost, type HttpAnswer, type Transport } from './transport.js';
+import { decodeResult } from './protoCodec.js';
+import { ConnectionLost, type HttpAnswer, type PostOptions, type Transport } from './transport.js';
 
 export interface Operation {
   /** Last part of the address, for example `optim_step`. */
   readonly path: string;
-  /** JSON text. */
-  readonly body: string;
+  /** JSON text, or a protobuf message. */
+  readonly body: string | Uint8Array;
   /** Whether it may be submitted anew when its result is lost. A sample may not: its answer may already have begun. */
   readonly repeatable: boolean;
+  readonly post?: PostOptions;
+  /** Told why the server lets the operation wait, where it says so. */
+  readonly onWaiting?: ((reason: string) => void) | undefined;
 }
 
 export interface Patience {
@@ -25,9 +29,18 @@ export interface Patience {
   readonly maxDelayMs: number;
   /** Pause after 402 (billing). */
   readonly billingMs: number;
+  /** Between two signs of life to the server, milliseconds. */
+  readonly heartbeatMs: number;
 }
 
-export const PATIENCE: Patience = { pollMs: 60_000, outageMs: 300_000, firstDelayMs: 250, maxDelayMs: 30_000, billingMs: 5_000 };
+export const PATIENCE: Patience = {
+  pollMs: 60_000,
+  outageMs: 300_000,
+  firstDelayMs: 250,
+  maxDelayMs: 30_000,
+  billingMs: 5_000,
+  heartbeatMs: 10_000,
+};
 
 const BAD_REQUEST_TRIES = 3;
 const RESUBMISSIONS = 3;
@@ -39,7 +52,7 @@ const PAUSED_QUEUE_MS = 1000;
 export async function submit(transport: Transport, operation: Operation, signal: AbortSignal, patience = PATIENCE): Promise<string> {
   const outage = new Outage(patience);
   for (;;) {
-    const answer = await attempt(() => transport.post(operation.path, operation.body, signal));
+    const answer = await attempt(() => transport.post(operation.path, operation.body, signal, operation.post));
     if (answer instanceof ConnectionLost) {
       await outage.wait(new EngineError('connection', answer.message), signal);
     } else if (answer.status === 429 || answer.status === 408 || answer.status >= 500) {
@@ -71,7 +84,7 @@ export async function retrieve(
   let resubmitted = 0;
   for (;;) {
     const asked = performance.now();
-    const answer = await poll(transport, id, signal, patience.pollMs);
+    const answer = await poll(transport, operation, id, signal, patience.pollMs);
     if (answer === 'stillOpen') continue;
     if (answer instanceof ConnectionLost) {
       await outage.wait(new EngineError('connection', answer.message), signal);
@@ -79,6 +92,7 @@ export async function retrieve(
     }
     const { status, body } = answer;
     if (status === 200) {
+      if (body instanceof Uint8Array) return decodeResult(operation.path, body);
       const error = field(body, 'error');
       if (typeof error === 'string') {
         throw new EngineError(field(body, 'category') === 'user' ? 'user' : 'server', `${operation.path}: ${error}`);
@@ -86,9 +100,13 @@ export async function retrieve(
       if (field(body, 'type') !== 'try_again') return body;
       outage.over();
       const state = field(body, 'queue_state');
-      if (state === 'paused_capacity' || state === 'paused_rate_limit') await pause(PAUSED_QUEUE_MS, signal);
-      else if (performance.now() - asked < QUICK_POLL_MS) await pause(QUICK_POLL_MS, signal);
+      if (state === 'paused_capacity' || state === 'paused_rate_limit') {
+        operation.onWaiting?.(state === 'paused_capacity' ? 'it has no room' : 'its rate limit is reached');
+        await pause(PAUSED_QUEUE_MS, signal);
+      } else if (performance.now() - asked < QUICK_POLL_MS) await pause(QUICK_POLL_MS, signal);
     } else if (status === 408) {
+      const state = field(body, 'queue_state');
+      if (state === 'paused_capacity' || state === 'paused_rate_limit') operation.onWaiting?.('it has no room');
       outage.over();
       if (performance.now() - asked < QUICK_POLL_MS) await pause(QUICK_POLL_MS, signal);
     } else if (status >= 500) {
@@ -155,6 +173,7 @@ async function attempt(call: () => Promise<HttpAnswer>): Promise<HttpAnswer | Co
 
 async function poll(
   transport: Transport,
+  operation: Operation,
   id: string,
   signal: AbortSignal,
   pollMs: number,
@@ -166,7 +185,10 @@ async function poll(
   const timer = setTimeout(() => controller.abort(TIMED_OUT), pollMs);
   try {
     return await attempt(() =>
-      transport.post('retrieve_future', JSON.stringify({ request_id: id }), controller.signal, { longPoll: true }),
+      transport.post('retrieve_future', JSON.stringify({ request_id: id }), controller.signal, {
+        longPoll: true,
+        acceptProto: operation.post?.acceptProto ?? false,
+      }),
     );
   } catch (error) {
     if (error === TIMED_OUT) return 'stillOpen';

@@ -1,9 +1,10 @@
 /**
- * What a server says it can do, in our terms. A server that says nothing of our extensions is taken for a plain one: official losses,
- * plain sum, adapters, none of the extensions.
+ * What a server says it can do, in our terms. A server that says nothing of our extensions is what the user says it is, else one that
+ * keeps to the official wire: see `profiles.ts`.
  */
 import type { EngineCapabilities, EngineExtension } from './capabilities.js';
 import { field } from './futures.js';
+import { profileOf, type ServerName, type ServerProfile } from './profiles.js';
 
 const EXTENSIONS: readonly EngineExtension[] = [
   'full_fine_tune',
@@ -15,9 +16,11 @@ const EXTENSIONS: readonly EngineExtension[] = [
   'lockstep',
 ];
 
-const OFFICIAL_LOSSES = { cross_entropy: [], importance_sampling: [], ppo: ['clip_low_threshold', 'clip_high_threshold'] };
-
-export function readCapabilities(answer: unknown): EngineCapabilities {
+/** @param server what the user says it is; our own engine tells by itself */
+export function readCapabilities(
+  answer: unknown,
+  server?: ServerName,
+): { readonly capabilities: EngineCapabilities; readonly profile: ServerProfile } {
   const own = field(answer, 'toolwise');
   const models = list(field(answer, 'supported_models')).flatMap((model) => {
     const name = field(model, 'model_name');
@@ -32,23 +35,26 @@ export function readCapabilities(answer: unknown): EngineCapabilities {
       },
     ];
   });
-  if (own === undefined) return { server: 'Tinker server', models, losses: OFFICIAL_LOSSES, extensions: ['lora'], lossReduction: 'sum' };
+  if (own === undefined) {
+    const profile = profileOf(server ?? 'tinker');
+    const { title, losses, extensions, ignores } = profile;
+    return { profile, capabilities: { server: title, models, losses, extensions, lossReduction: 'sum', ignores } };
+  }
   const named = list(field(own, 'extensions'));
   const dtype = field(own, 'dtype');
   const device = field(own, 'device');
   const threads = field(own, 'threads');
-  return {
+  const capabilities: EngineCapabilities = {
     server: `toolwise ${String(field(own, 'version'))}`,
     models,
-    losses: Object.fromEntries(
-      Object.entries(field(own, 'losses') ?? OFFICIAL_LOSSES).map(([name, keys]) => [name, list(keys).map(String)]),
-    ),
+    losses: Object.fromEntries(Object.entries(field(own, 'losses') ?? {}).map(([name, keys]) => [name, list(keys).map(String)])),
     extensions: EXTENSIONS.filter((extension) => named.includes(extension)),
     lossReduction: field(own, 'loss_reduction') === 'sum' ? 'sum' : 'sequenceMean',
     ...(typeof dtype === 'string' ? { dtype } : {}),
     ...(typeof device === 'string' ? { device } : {}),
     ...(typeof threads === 'number' ? { threads } : {}),
   };
+  return { capabilities, profile: profileOf('toolwise') };
 }
 
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

@@ -3,7 +3,7 @@ import { UserError } from '../userError.js';
 import { readCapabilities } from './readCapabilities.js';
 import { requireCapabilities } from './requireCapabilities.js';
 
-const plain = readCapabilities({ supported_models: [{ model_name: 'm', max_context_length: 512 }, {}] });
+const plain = readCapabilities({ supported_models: [{ model_name: 'm', max_context_length: 512 }, {}] }).capabilities;
 const own = readCapabilities({
   supported_models: [{ model_name: 'm', weights_hash: 'abc' }],
   toolwise: {
@@ -14,12 +14,12 @@ const own = readCapabilities({
     dtype: 'float32',
     threads: 2,
   },
-});
+}).capabilities;
 
 describe('capabilities', () => {
   it('of a plain server are the official ones', () => {
     expect(plain.models).toEqual([{ name: 'm', maxContextLength: 512 }]);
-    expect(plain.extensions).toEqual(['lora']);
+    expect(plain.extensions).toEqual(['lora', 'train_unembed', 'grad_clip_norm']);
     expect(plain.losses.ppo).toEqual(['clip_low_threshold', 'clip_high_threshold']);
   });
 

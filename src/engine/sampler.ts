@@ -15,9 +15,13 @@ export interface SampleRequest {
   /** 0 is greedy. */
   readonly temperature: number;
   readonly topP: number;
+  /** Of at most so many most likely tokens; absent: all. */
+  readonly topK?: number;
   readonly seed: number;
   readonly stopTokenIds: readonly number[];
   readonly stopStrings?: readonly string[];
+  /** Requests of one conversation carry one name: a server of many machines may keep them together. */
+  readonly conversation?: string;
   /** Ask for the log-probs of the prompt's tokens. */
   readonly promptLogProbs?: boolean;
   /** Ask for the entropy of the distribution each token was drawn from, nats (extension `entropy`). */

@@ -27,7 +27,7 @@ export function engineOver(session: TinkerSession): Engine {
   };
   /** Only our own engine remembers how many updates a checkpoint had seen. */
   const versionOf = async (path: string): Promise<number> => {
-    if (session.capabilities.extensions.length === 0) return 0;
+    if (session.profile.name !== 'toolwise') return 0;
     const version = field(await session.ask('weights_info', { tinker_path: path }), 'policy_version');
     return typeof version === 'number' ? version : 0;
   };
@@ -37,6 +37,7 @@ export function engineOver(session: TinkerSession): Engine {
     createTrainer: (options) => createTinkerTrainer(session, options),
     baseSampler: (model) => sampler({ base_model: model }, 0),
     samplerFrom: async (path) => sampler({ model_path: path }, await versionOf(path)),
+    deleteCheckpoint: (path) => session.deleteCheckpoint(path),
     close: () => session.end(new EngineError('connection', 'the connection to the engine was closed')),
   };
 }

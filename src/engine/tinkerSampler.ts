@@ -24,7 +24,7 @@ export class TinkerSampler implements Sampler {
         max_tokens: request.maxTokens,
         temperature: request.temperature,
         top_p: request.topP,
-        top_k: -1,
+        top_k: request.topK ?? -1,
         seed: request.seed,
         ...this.#stops(request),
       },
@@ -33,7 +33,11 @@ export class TinkerSampler implements Sampler {
       ...(request.lockstep ? this.#extension('lockstep', { lockstep: request.lockstep }) : {}),
       type: 'sample',
     });
-    return decodeSample(await this.session.run({ path: 'asample', body, repeatable: false }, signal), request);
+    const post = {
+      acceptProto: this.session.encoding === 'proto',
+      ...(request.conversation !== undefined && { conversation: request.conversation }),
+    };
+    return decodeSample(await this.session.run({ path: 'asample', body, repeatable: false, post }, signal), request);
   }
 
   #extension(name: EngineExtension, fields: object): object {

@@ -5,7 +5,9 @@
 import type { EngineCapabilities } from './capabilities.js';
 import { EngineError } from './engineError.js';
 import { field, type Operation, PATIENCE, type Patience, pause, retrieve, sentence, submit } from './futures.js';
+import { startHeartbeat } from './heartbeat.js';
 import { Lifeline } from './lifeline.js';
+import type { ServerName, ServerProfile } from './profiles.js';
 import { readCapabilities } from './readCapabilities.js';
 import { ConnectionLost, type HttpAnswer, openTransport, type Transport } from './transport.js';
 
@@ -15,18 +17,24 @@ export interface ConnectOptions {
   /** Sent as `X-API-Key`; only over https, or to this machine. */
   readonly key?: string;
   readonly patience?: Patience;
+  /** Which kind of server it is, where it is not our own; default: one that keeps to the official wire. */
+  readonly server?: ServerName;
+  /** Told what a person should know: the server lets us wait, or has fallen silent. */
+  readonly onNotice?: (text: string) => void;
 }
 
-const HEARTBEAT_MS = 10_000;
+/** The same notice is not given again sooner. */
+const NOTICE_MS = 60_000;
 const OPEN_MS = 60_000;
 const CLIENT = 'toolwise';
 
 export class TinkerSession {
   #samplingSessions = 0;
   #models = 0;
-  #lastHeard = performance.now();
-  readonly #timer: NodeJS.Timeout;
-  #beating = false;
+  readonly #stopHeartbeat: () => Promise<void>;
+  #lastNotice = Number.NEGATIVE_INFINITY;
+  /** How training requests are written; `proto` once the server has refused JSON. */
+  encoding: 'json' | 'proto' = 'json';
   #tellEnded: (reason: Error) => void = () => undefined;
   /** Why it ended, once it has: closed, dropped by the server, or given up. */
   readonly ended = new Promise<Error>((resolve) => {
@@ -37,11 +45,21 @@ export class TinkerSession {
     readonly transport: Transport,
     readonly lifeline: Lifeline,
     readonly capabilities: EngineCapabilities,
+    readonly profile: ServerProfile,
     readonly id: string,
     readonly patience: Patience,
+    readonly options: ConnectOptions,
   ) {
-    this.#timer = setInterval(() => void this.#beat(), HEARTBEAT_MS);
-    this.#timer.unref();
+    const ended = (reason: EngineError) => void this.end(reason);
+    this.#stopHeartbeat = startHeartbeat({
+      url: `${transport.url}/api/v1/session_heartbeat`,
+      key: options.key,
+      sessionId: id,
+      everyMs: patience.heartbeatMs,
+      silenceMs: patience.outageMs,
+      onDropped: () => ended(new EngineError('connection', 'the engine has dropped this session', 404)),
+      onSilent: (seconds) => ended(new EngineError('connection', `the engine at ${transport.url} has not answered for ${seconds} s`)),
+    });
   }
 
   /** @throws UserError for a wrong address; EngineError when nobody answers there or the key is refused */
@@ -50,13 +68,16 @@ export class TinkerSession {
     const patience = options.patience ?? PATIENCE;
     const inTime = AbortSignal.timeout(OPEN_MS);
     try {
-      const capabilities = readCapabilities(await ask('the engine', () => transport.get('get_server_capabilities', inTime), inTime));
+      const { capabilities, profile } = readCapabilities(
+        await ask('the engine', () => transport.get('get_server_capabilities', inTime), inTime),
+        options.server,
+      );
       const request = JSON.stringify({ tags: [CLIENT], user_metadata: {}, sdk_version: CLIENT, type: 'create_session' });
       const answer = await ask('create_session', () => transport.post('create_session', request, inTime), inTime);
       const id = field(answer, 'session_id');
       if (typeof id !== 'string')
         throw new EngineError('server', `${transport.url} does not speak the Tinker API: create_session gave no id`);
-      return new TinkerSession(transport, new Lifeline(), capabilities, id, patience);
+      return new TinkerSession(transport, new Lifeline(), capabilities, profile, id, patience, options);
     } catch (error) {
       await transport.close();
       if (error === inTime.reason) throw new EngineError('connection', `${transport.url} did not answer within ${OPEN_MS / 1000} s`);
@@ -75,9 +96,10 @@ export class TinkerSession {
   /** Submits and waits for the result. `submitted` is called as soon as the server has taken the operation. */
   async run(operation: Operation, signal?: AbortSignal, submitted?: () => void): Promise<unknown> {
     return this.lifeline.during(signal, async (life) => {
-      const id = await submit(this.transport, operation, life, this.patience);
+      const waiting = { ...operation, onWaiting: (reason: string) => this.#notice(`the engine lets us wait: ${reason}`) };
+      const id = await submit(this.transport, waiting, life, this.patience);
       submitted?.();
-      return retrieve(this.transport, operation, id, life, this.patience);
+      return retrieve(this.transport, waiting, id, life, this.patience);
     });
   }
 
@@ -86,33 +108,29 @@ export class TinkerSession {
     return this.lifeline.during(signal, (life) => ask(path, () => this.transport.post(path, JSON.stringify(body), life), life));
   }
 
-  /** Open calls fail, and so do later ones. */
-  async end(reason: Error): Promise<void> {
-    clearInterval(this.#timer);
-    this.lifeline.end(reason);
-    this.#tellEnded(reason);
-    await this.transport.close();
+  /** Removes what was saved under a path. @throws EngineError */
+  async deleteCheckpoint(path: string): Promise<void> {
+    const place = /^tinker:\/\/([\w:-]+)\/(?:(weights|sampler_weights)\/)?([\w.-]+)$/.exec(path);
+    if (place === null) return;
+    const [, model, kind = 'sampler_weights', name] = place;
+    await this.lifeline.during(undefined, (life) =>
+      ask('delete', () => this.transport.delete(`training_runs/${model}/checkpoints/${kind}/${name}`, life), life),
+    );
   }
 
-  async #beat(): Promise<void> {
-    if (this.#beating) return;
-    this.#beating = true;
-    const body = JSON.stringify({ session_id: this.id, type: 'session_heartbeat' });
-    try {
-      const answer = await this.transport.post('session_heartbeat', body, AbortSignal.timeout(3 * HEARTBEAT_MS));
-      if (answer.status < 500) this.#lastHeard = performance.now();
-      if (answer.status === 404) await this.end(new EngineError('connection', 'the engine has dropped this session', 404));
-    } catch {
-      // Silence is measured below.
-    } finally {
-      this.#beating = false;
-    }
-    const silent = performance.now() - this.#lastHeard;
-    if (silent > this.patience.outageMs && this.lifeline.reason === undefined) {
-      await this.end(
-        new EngineError('connection', `the engine at ${this.transport.url} has not answered for ${Math.round(silent / 1000)} s`),
-      );
-    }
+  /** Open calls fail, and so do later ones. */
+  async end(reason: Error): Promise<void> {
+    if (this.lifeline.reason !== undefined) return;
+    this.lifeline.end(reason);
+    this.#tellEnded(reason);
+    await Promise.all([this.#stopHeartbeat(), this.transport.close()]);
+  }
+
+  #notice(text: string): void {
+    const now = performance.now();
+    if (now - this.#lastNotice < NOTICE_MS) return;
+    this.#lastNotice = now;
+    this.options.onNotice?.(text);
   }
 }
 

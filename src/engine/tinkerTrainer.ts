@@ -1,36 +1,52 @@
 /**
  * A Trainer over one model of a Tinker server. Operations reach the server in the order of the calls, without waiting for one another's
  * results: each is submitted when the one before it has been taken. An aborted call stops waiting; what the server has taken it still does.
+ *
+ * Gradients are those of plain sums whatever the server: one that takes means is given what makes them sums (`trainingParts.ts`).
  */
 import type { Datum } from '../domain/datum.js';
 import type { EngineCapabilities } from './capabilities.js';
-import { decodeLogProbs, decodeMetrics, encodeData } from './datumCodec.js';
+import { decodeLogProbs, decodeMetrics } from './datumCodec.js';
 import type { TrainerOptions } from './engine.js';
 import { EngineError } from './engineError.js';
-import { field } from './futures.js';
+import { field, type Operation } from './futures.js';
+import { encodeTrainingRequest } from './protoCodec.js';
 import type { Sampler } from './sampler.js';
 import { TinkerSampler } from './tinkerSampler.js';
 import type { TinkerSession } from './tinkerSession.js';
 import type { AdamParams, ForwardBackwardResult, LossRequest, OptimResult, Trainer } from './trainer.js';
+import { asSum, inParts, mergeMetrics, type TrainingPart } from './trainingParts.js';
 
 export async function createTinkerTrainer(session: TinkerSession, options: TrainerOptions): Promise<Trainer> {
+  const { loraRank = 0, trainUnembed = true } = options;
   const body = JSON.stringify({
     session_id: session.id,
     model_seq_id: session.nextModel(),
     base_model: options.model,
-    lora_config: {
-      rank: options.loraRank ?? 0,
-      seed: options.seed ?? 0,
-      train_unembed: options.trainUnembed ?? true,
-      train_mlp: true,
-      train_attn: true,
-    },
+    lora_config: { rank: loraRank, seed: options.seed ?? 0, train_unembed: trainUnembed, train_mlp: true, train_attn: true },
     type: 'create_model',
   });
   const result = await session.run({ path: 'create_model', body, repeatable: true });
   const modelId = field(result, 'model_id');
   if (typeof modelId !== 'string') throw new EngineError('server', 'create_model: the answer has no model_id');
-  return new TinkerTrainer(session, modelId);
+  const trainer = new TinkerTrainer(session, modelId);
+  try {
+    checkMade(field(result, 'lora_config'), field(result, 'base_model'), options);
+  } catch (error) {
+    await trainer.unload().catch(() => undefined);
+    throw error;
+  }
+  return trainer;
+}
+
+/** Some servers make another model than the one that was asked for, and say so only here. */
+function checkMade(config: unknown, base: unknown, { model, loraRank = 0, trainUnembed = true }: TrainerOptions): void {
+  const rank = field(config, 'rank');
+  if (typeof rank === 'number' && rank !== loraRank)
+    throw new EngineError('user', `the engine made a model of LoRA rank ${rank} where ${loraRank} was asked for`);
+  if (field(config, 'train_unembed') === false && trainUnembed && loraRank > 0)
+    throw new EngineError('user', 'the engine does not train embeddings and head: set trainUnembed to false');
+  if (typeof base === 'string' && base !== model) throw new EngineError('user', `the engine has no model ${model}: it made one of ${base}`);
 }
 
 class TinkerTrainer implements Trainer {
@@ -39,6 +55,8 @@ class TinkerTrainer implements Trainer {
   #comingVersion = 0;
   #seqId = 0;
   #lastTaken: Promise<void> = Promise.resolve();
+  /** Whether a gradient waits for its update; a server that takes means cannot be given a second one. */
+  #accumulated = false;
 
   constructor(
     readonly session: TinkerSession,
@@ -54,18 +72,19 @@ class TinkerTrainer implements Trainer {
   }
 
   async forward(data: readonly Datum[], signal?: AbortSignal): Promise<Float64Array[]> {
-    const input = { data: encodeData(data, 'cross_entropy'), loss_fn: 'cross_entropy' };
-    return decodeLogProbs(await this.#run('forward', { forward_input: input }, signal), data);
+    const { logProbs } = await this.#train(data, { name: 'cross_entropy' }, true, signal);
+    return logProbs;
   }
 
   async forwardBackward(data: readonly Datum[], loss: LossRequest, signal?: AbortSignal): Promise<ForwardBackwardResult> {
-    const input = {
-      data: encodeData(data, loss.name),
-      loss_fn: loss.name,
-      ...(loss.config === undefined ? {} : { loss_fn_config: loss.config }),
-    };
-    const result = await this.#run('forward_backward', { forward_backward_input: input }, signal);
-    return { logProbs: decodeLogProbs(result, data), metrics: decodeMetrics(result) };
+    if (this.session.profile.reduction === 'sum') return this.#train(data, loss, false, signal);
+    if (this.#accumulated)
+      throw new RangeError(`${this.capabilities.server} takes means: it can be given one forwardBackward for each optimStep`);
+    this.#accumulated = true;
+    // A mean over weights cannot be told what a weight is: the same gradient comes from a ratio of 1.
+    const seen = loss.name === 'cross_entropy' ? await this.forward(data, signal) : undefined;
+    const sum = asSum(data, loss, seen);
+    return this.#train(sum.data, sum.loss, false, signal);
   }
 
   async optimStep(adam: AdamParams, signal?: AbortSignal): Promise<OptimResult> {
@@ -78,6 +97,7 @@ class TinkerTrainer implements Trainer {
       grad_clip_norm: adam.gradClipNorm,
     };
     this.#comingVersion++;
+    this.#accumulated = false;
     let result: unknown;
     try {
       result = await this.#run('optim_step', { adam_params: params, type: 'optim_step' }, signal);
@@ -118,9 +138,60 @@ class TinkerTrainer implements Trainer {
     await this.session.run({ path: 'unload_model', body, repeatable: true });
   }
 
+  /** Sends the data in as many requests as the server wants, and puts their results together. */
+  async #train(data: readonly Datum[], loss: LossRequest, forwardOnly: boolean, signal?: AbortSignal): Promise<ForwardBackwardResult> {
+    const parts = inParts(data, loss.name, this.session.profile.chunk);
+    const results = await Promise.all(parts.map((part) => this.#trainPart(part, loss, forwardOnly, signal)));
+    return {
+      logProbs: results.flatMap((result, i) => decodeLogProbs(result, parts[i]!.data)),
+      metrics: mergeMetrics(results.map(decodeMetrics)),
+    };
+  }
+
+  #trainPart(part: TrainingPart, loss: LossRequest, forwardOnly: boolean, signal?: AbortSignal): Promise<unknown> {
+    const path = forwardOnly ? 'forward' : 'forward_backward';
+    const input = { data: part.encoded, loss_fn: loss.name, ...(loss.config && { loss_fn_config: loss.config }) };
+    const { modelId } = this;
+    const json = (seqId: number): Operation => ({
+      path,
+      body: JSON.stringify({ model_id: modelId, seq_id: seqId, [`${path}_input`]: input }),
+      repeatable: this.#repeatable,
+    });
+    const proto = (seqId: number): Operation => ({
+      path: 'forward_backward',
+      body: encodeTrainingRequest({ modelId, seqId, data: part.encoded, loss: loss.name, config: loss.config, forwardOnly }),
+      repeatable: this.#repeatable,
+      post: { acceptProto: true },
+    });
+    return this.#inTurn(async (seqId, taken) => {
+      if (this.session.encoding === 'proto') return this.session.run(proto(seqId), signal, taken);
+      try {
+        return await this.session.run(json(seqId), signal, taken);
+      } catch (error) {
+        // 415: JSON is not taken. 404: there is no `forward` of its own, since messages carry a flag for it.
+        const refused = error instanceof EngineError && (error.status === 415 || (error.status === 404 && forwardOnly));
+        if (!refused || this.session.profile.name === 'toolwise') throw error;
+        const answer = await this.session.run(proto(seqId), signal, taken);
+        this.session.encoding = 'proto';
+        return answer;
+      }
+    });
+  }
+
+  get #repeatable(): boolean {
+    return this.session.profile.idempotent;
+  }
+
   /** The body is made now, so later changes of the caller's arrays do not show; it leaves when the call before it has been taken. */
-  async #run(path: string, fields: object, signal?: AbortSignal): Promise<unknown> {
-    const body = JSON.stringify({ model_id: this.modelId, seq_id: ++this.#seqId, ...fields });
+  #run(path: string, fields: object, signal?: AbortSignal): Promise<unknown> {
+    return this.#inTurn((seqId, taken) => {
+      const body = JSON.stringify({ model_id: this.modelId, seq_id: seqId, ...fields });
+      return this.session.run({ path, body, repeatable: this.#repeatable }, signal, taken);
+    });
+  }
+
+  async #inTurn<T>(call: (seqId: number, taken: () => void) => Promise<T>): Promise<T> {
+    const seqId = ++this.#seqId;
     const before = this.#lastTaken;
     let taken: () => void = () => {};
     this.#lastTaken = new Promise((resolve) => {
@@ -128,7 +199,7 @@ class TinkerTrainer implements Trainer {
     });
     try {
       await before;
-      return await this.session.run({ path, body, repeatable: true }, signal, taken);
+      return await call(seqId, taken);
     } finally {
       taken();
     }

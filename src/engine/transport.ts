@@ -1,5 +1,5 @@
 /**
- * HTTP to one engine: JSON out, JSON in, over kept-alive connections without a time-out that could cut a long generation. Does not retry
+ * HTTP to one engine: JSON or protobuf out and in, over kept-alive connections without a time-out that could cut a long generation. Does not retry
  * and does not know the protocol above it: an HTTP status is returned, not thrown.
  *
  * A key never leaves over plain http to another machine, nor along a redirect.
@@ -7,10 +7,11 @@
 import { Agent, request } from 'undici';
 import { UserError } from '../userError.js';
 import { EngineError } from './engineError.js';
+import { PROTO_TYPE } from './protoCodec.js';
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Parsed JSON; the text itself where it is none. */
+  /** Parsed JSON; the bytes of a protobuf message; the text itself where it is neither. */
   readonly body: unknown;
   /** Seconds that a `retry-after` header asks for. */
   readonly retryAfter?: number;
@@ -25,12 +26,24 @@ export interface Transport {
   readonly url: string;
   /** @throws ConnectionLost; the signal's reason when it is aborted */
   get(path: string, signal: AbortSignal): Promise<HttpAnswer>;
-  /** `body` is JSON text. Calls that may be held open for long go another way than short ones, so that they cannot block these. */
-  post(path: string, body: string, signal: AbortSignal, options?: { readonly longPoll?: boolean }): Promise<HttpAnswer>;
+  /** `body` is JSON text or a protobuf message. */
+  post(path: string, body: string | Uint8Array, signal: AbortSignal, options?: PostOptions): Promise<HttpAnswer>;
+  delete(path: string, signal: AbortSignal): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
 
+export interface PostOptions {
+  /** Calls that may be held open for long go another way than short ones, so that they cannot block these. */
+  readonly longPoll?: boolean;
+  /** Take protobuf where the server has it. */
+  readonly acceptProto?: boolean;
+  /** Requests of one conversation carry one name, by which a router may send them to the machine that knows its beginning. */
+  readonly conversation?: string;
+}
+
 const MAX_CONNECTIONS = 512;
+/** An answer beyond this is refused before it can take the memory of the machine. */
+const MAX_ANSWER_BYTES = 2 ** 30;
 
 /** @throws UserError for an address that is no URL, or one to which the key must not be sent */
 export function openTransport(address: string, key?: string): Transport {
@@ -41,26 +54,36 @@ export function openTransport(address: string, key?: string): Transport {
   const headers: Record<string, string> = { accept: 'application/json', ...(key === undefined ? {} : { 'x-api-key': key }) };
 
   const call = async (
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
-    body: string | null,
+    body: string | Uint8Array | null,
     signal: AbortSignal,
     agent: Agent,
+    options: PostOptions = {},
   ): Promise<HttpAnswer> => {
     try {
       const answer = await request(`${base}/api/v1/${path}`, {
         method,
-        headers: body === null ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          ...(body !== null && { 'content-type': typeof body === 'string' ? 'application/json' : PROTO_TYPE }),
+          ...(options.acceptProto && { accept: PROTO_TYPE }),
+          ...(options.conversation !== undefined && { 'x-session-id': options.conversation }),
+        },
         body,
         signal,
         dispatcher: agent,
       });
-      const text = await answer.body.text();
+      const content = await readWhole(answer.body, base);
       if (answer.statusCode >= 300 && answer.statusCode < 400) {
         throw new EngineError('user', `${base} answers with a redirect, which is not followed; give its final address`, answer.statusCode);
       }
       const retryAfter = Number(answer.headers['retry-after']);
-      return { status: answer.statusCode, body: parse(text), ...(retryAfter > 0 ? { retryAfter } : {}) };
+      return {
+        status: answer.statusCode,
+        body: isProto(answer.headers['content-type']) ? content : parse(content.toString('utf8')),
+        ...(retryAfter > 0 ? { retryAfter } : {}),
+      };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (error instanceof EngineError) throw error;
@@ -71,7 +94,8 @@ export function openTransport(address: string, key?: string): Transport {
   return {
     url: base,
     get: (path, signal) => call('GET', path, null, signal, short),
-    post: (path, body, signal, options) => call('POST', path, body, signal, options?.longPoll ? long : short),
+    post: (path, body, signal, options) => call('POST', path, body, signal, options?.longPoll ? long : short, options),
+    delete: (path, signal) => call('DELETE', path, null, signal, short),
     close: async () => {
       await Promise.all([short.destroy(), long.destroy()]);
     },
@@ -97,6 +121,19 @@ export function checkAddress(address: string, key: string | undefined, what = 't
 }
 
 const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+
+const isProto = (type: string | string[] | undefined): boolean => String(type ?? '').startsWith(PROTO_TYPE);
+
+async function readWhole(body: AsyncIterable<Uint8Array>, base: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new EngineError('server', `${base} gave an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
 
 function parse(text: string): unknown {
   try {

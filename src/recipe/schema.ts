@@ -3,6 +3,7 @@
  * Does not read files (`load.ts`) and does not compare with the paper (`deviations.ts`).
  */
 import { z } from 'zod';
+import { SERVERS } from '../engine/profiles.js';
 
 const positive = z.number().positive();
 const count = z.int().positive();
@@ -32,6 +33,8 @@ export const problemSourceSchema = z.union([
 const engineSchema = z.strictObject({
   /** A Tinker server's address; absent: the embedded engine is started. */
   url: z.url().optional(),
+  /** What kind of server `url` is: nothing on the wire says so. Our own engine tells by itself. */
+  server: z.enum(SERVERS).optional(),
   dtype: z.enum(['auto', 'bfloat16', 'float32']).default('auto'),
   /** `auto`: as many as are free. */
   threads: z.union([z.literal('auto'), count]).default('auto'),

@@ -146,6 +146,7 @@ export class Episode<P extends Problem> {
       temperature: sampling.temperature,
       topP: sampling.topP,
       stopTokenIds: format.stopTokenIds,
+      conversation: this.#options.trajectoryId,
       ...(entropy === true ? { entropy: true } : {}),
     };
   }

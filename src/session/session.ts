@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { ChatFormat } from '../chat/chatFormat.js';
 import { systemText } from '../chat/prompts.js';
 import type { Problem } from '../domain/problem.js';
+import { describeCapabilities } from '../engine/describeCapabilities.js';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../engine/embedded.js';
 import type { Engine } from '../engine/engine.js';
 import type { EngineError } from '../engine/engineError.js';
@@ -94,9 +95,14 @@ export class Session {
     return this.#options.checkpoints ?? join(this.#options.folder, 'checkpoints');
   }
 
-  /** Removes what the embedded engine saved under a path; an engine elsewhere keeps its own. */
+  /** Removes what the engine saved under a path. What cannot be removed on a server is told, and stays. */
   async removeCheckpoint(path: string): Promise<void> {
-    if (this.recipe.engine.url !== undefined) return;
+    if (this.recipe.engine.url !== undefined) {
+      await this.#engine
+        .deleteCheckpoint(path)
+        .catch((error: Error) => this.#options.warn(`${path} stays on the server: ${error.message}`));
+      return;
+    }
     const place = /^tinker:\/\/([\w-]+)\/(weights|sampler_weights)\/([\w.-]+)$/.exec(path);
     if (place) await rm(join(this.checkpointFolder, place[1]!, place[2]!, place[3]!), { recursive: true, force: true });
   }
@@ -161,7 +167,10 @@ export class Session {
     this.#death = undefined;
     if (recipe.engine.url !== undefined) {
       const key = process.env[API_KEY];
-      this.#engine = await connectEngine({ url: recipe.engine.url, ...(key && { key }) });
+      const { url, server } = recipe.engine;
+      const onNotice = this.#options.warn;
+      this.#engine = await connectEngine({ url, ...(key && { key }), ...(server && { server }), onNotice });
+      for (const line of describeCapabilities(this.#engine.capabilities)) this.#options.log(line);
       return;
     }
     const engine: EmbeddedEngine = await startEmbeddedEngine({

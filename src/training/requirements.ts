@@ -21,7 +21,6 @@ export function neededBy(recipe: Recipe): CapabilityName[] {
   return [
     'sum_reduction',
     recipe.loraRank > 0 ? 'lora' : 'full_fine_tune',
-    'stop_token_ids',
     ...(trainUnembed ? [] : (['train_unembed'] as const)),
     ...(clips ? (['grad_clip_norm'] as const) : []),
     ...(engine.deterministic ? (['lockstep'] as const) : []),

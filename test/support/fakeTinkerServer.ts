@@ -12,7 +12,13 @@ export interface Received {
 }
 
 export type Reply =
-  | { readonly status?: number; readonly body?: unknown; readonly headers?: Record<string, string>; readonly afterMs?: number }
+  | {
+      readonly status?: number;
+      readonly body?: unknown;
+      readonly bytes?: Uint8Array;
+      readonly headers?: Record<string, string>;
+      readonly afterMs?: number;
+    }
   /** The connection is cut. */
   | 'drop'
   /** No answer at all. */
@@ -50,7 +56,12 @@ export async function startFakeServer(results: Readonly<Record<string, unknown>>
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
     const path = (request.url ?? '').replace('/api/v1/', '');
-    const entry: Received = { path, text, body: text === '' ? {} : JSON.parse(text), headers: request.headers };
+    const entry: Received = {
+      path,
+      text,
+      body: text === '' || !String(request.headers['content-type']).startsWith('application/json') ? {} : JSON.parse(text),
+      headers: request.headers,
+    };
     received.push(entry);
     const script = scripts.get(path);
     const next = script === undefined ? undefined : script.length > 1 ? script.shift() : script[0];
@@ -77,5 +88,6 @@ async function answer(response: ServerResponse, reply: Reply): Promise<void> {
   }
   if (reply.afterMs !== undefined) await sleep(reply.afterMs);
   response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers });
+  if (reply.bytes !== undefined) return void response.end(reply.bytes);
   response.end(typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? {}));
 }
