@@ -28,6 +28,8 @@ export interface Evaluation<P extends Problem = Problem> {
 /** Prompts of the released evaluation have up to so many tokens. */
 const PROMPT_TOKENS = 4096;
 
+const NO_SECOND_OPINION = 'no sandbox is installed: an answer that only SymPy could decide counts as not equal';
+
 export async function openBenchmark(
   choice: BenchmarkChoice,
   count: number | undefined,
@@ -68,7 +70,7 @@ export function extraOf({ benchmark }: Pick<Evaluation, 'benchmark'>): Record<st
 }
 
 export async function measure<P extends Problem>(
-  { options, recipe, setting, benchmark, signal }: Evaluation<P>,
+  { options, recipe, setting, benchmark, log, signal }: Evaluation<P>,
   opened: {
     readonly answerer: Answerer;
     readonly problems: readonly P[];
@@ -83,8 +85,10 @@ export async function measure<P extends Problem>(
   const onDemand =
     opened.runner === undefined && isInstalled(recipe.sandbox.kind) ? new RunnerOnDemand({ kind: recipe.sandbox.kind }) : undefined;
   const runner: CodeRunner | undefined = opened.runner ?? onDemand;
-  if (runner === undefined && benchmark?.benchmark.kind === 'math')
-    sink({ kind: 'note', level: 'warning', text: 'no sandbox is installed: an answer that only SymPy could decide counts as not equal' });
+  if (runner === undefined && benchmark?.benchmark.kind === 'math') {
+    log(NO_SECOND_OPINION, 'warning');
+    sink({ kind: 'note', level: 'warning', text: NO_SECOND_OPINION });
+  }
   for (const text of benchmark?.warnings ?? []) sink({ kind: 'note', level: 'warning', text });
   const judge =
     benchmark?.benchmark.kind === 'code' && options.grader === undefined

@@ -241,6 +241,20 @@ describe('a choice question', () => {
     );
   });
 
+  it('names nothing by a letter with any other text than that of its option', () => {
+    const words = fc.stringMatching(/^[a-z]{3,8} [a-z]{3,8}$/);
+    const delimiter = fc.constantFrom(') ', '. ', ': ', ', ', ' - ', '; ');
+    fc.assert(
+      fc.property(fc.uniqueArray(words, { minLength: 2, maxLength: 6 }), words, delimiter, fc.nat(), (texts, other, mark, pick) => {
+        const [index, letter] = [pick % texts.length, String.fromCharCode(65 + (pick % texts.length))];
+        expect(readChoice(`${letter}${mark}${texts[index]}`, texts)).toBe(letter);
+        fc.pre(!texts.includes(other));
+        for (const text of [other, `${texts[index]} ${other}`, `${other} ${texts[index]}`, `not ${texts[index]}`])
+          expect(readChoice(`${letter}${mark}${text}`, texts)).toBeUndefined();
+      }),
+    );
+  });
+
   it('is decided for any answer, in bounded time', () => {
     fc.assert(fc.property(fc.string(), (answer) => void gradeChoice(answer, { options: formulas, gold: 'A' })));
     for (const unit of ['(', '{', '\\text{', 'A', 'the ', '$', '*', ' ', '. ']) {
