@@ -47,6 +47,9 @@ const fromName = (name: string): NamedSource => (isGenerator(name) ? { kind: nam
 /** Whether a source's name is that of a generator, not of a file. */
 export const isGenerator = (name: string): name is Generator => (GENERATORS as readonly string[]).includes(name);
 
+/** Whether a source is a file or a data set, which ends by itself. */
+export const isFileSource = (source: ProblemSource): boolean => !isGenerator(typeof source === 'string' ? source : source.kind);
+
 /** @throws UserError naming file and row of the first that is bad */
 async function fileProblems(file: string, schema: string | undefined, limit: number | undefined): Promise<Problem[]> {
   const opened = await openProblems(file, { strict: true, ...(schema !== undefined && { schema }), ...(limit !== undefined && { limit }) });

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RefreshRecord } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
@@ -5,6 +8,7 @@ import type { Trainer } from '../engine/trainer.js';
 import { loadRecipe } from '../recipe/load.js';
 import { Refresher, refreshTarget } from './refresh.js';
 import type { RunParts } from './trainingRun.js';
+import { loadData } from './trainOptions.js';
 
 const problems: Problem[] = ['a', 'b', 'c', 'd'].map((id) => ({ id, question: id, answer: '1' }));
 const recipeWith = async (...set: string[]) => (await loadRecipe('nano', { set })).recipe;
@@ -48,6 +52,25 @@ describe('the problems of a step', () => {
     const others = problems.slice(1);
     await expect((await refresher([chosen(0, 0)], undefined, others)).streamAt(1)).rejects.toThrow('training problem 1 is "b"');
     await expect((await refresher([chosen(0, 3)], undefined, others)).streamAt(1)).rejects.toThrow('training problem 4 is missing');
+  });
+});
+
+describe('the problems that are chosen from', () => {
+  it('are the whole of a file, not as many rows as the run trains on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'refresh-'));
+    const file = join(folder, 'problems.jsonl');
+    writeFileSync(file, Array.from({ length: 10 }, (_, i) => JSON.stringify({ id: i, question: `${i}?`, answer: '1' })).join('\n'));
+    const run = ['rl.steps=1', 'rl.groupsPerStep=2', 'rl.updatesPerStep=1', 'problems.evaluation.count=1'];
+    const trainedOn = async (...set: string[]): Promise<number> => {
+      const recipe = await recipeWith(...run, ...set);
+      return (await loadData({ recipe: 'nano' }, recipe)).train.length;
+    };
+    const ofFile = `problems.train={kind: file, file: ${file}}`;
+    expect(await trainedOn(ofFile)).toBe(2);
+    expect(await trainedOn(ofFile, 'rl.refresh.everySteps=1')).toBe(10);
+    expect(await trainedOn(`problems.train={kind: file, file: ${file}, count: 5}`, 'rl.refresh.everySteps=1')).toBe(5);
+    expect(await trainedOn('problems.train={kind: calc-small}', 'rl.refresh.everySteps=1')).toBe(2);
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -3,7 +3,7 @@
  */
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
-import { loadProblems } from '../problems/load.js';
+import { isFileSource, loadProblems } from '../problems/load.js';
 import { deriveSeed } from '../random.js';
 import { loadRecipe, recipeDiff, resolveRecipe } from '../recipe/load.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
@@ -104,9 +104,15 @@ export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: R
 export async function loadData<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Promise<TrainingData<P>> {
   const { problems } = options;
   const perRun = recipe.rl ? recipe.rl.steps * recipe.rl.groupsPerStep : 1;
+  // What RL chooses from is the whole file, not its beginning.
+  const whole = recipe.rl?.refresh !== undefined && isFileSource(recipe.problems.train);
   const trained = async (): Promise<readonly P[]> =>
     problems?.train ??
-    ((await loadProblems(recipe.problems.train, { split: 'train', seed: deriveSeed(recipe.seed, 'train'), count: perRun })) as P[]);
+    ((await loadProblems(recipe.problems.train, {
+      split: 'train',
+      seed: deriveSeed(recipe.seed, 'train'),
+      ...(!whole && { count: perRun }),
+    })) as P[]);
   return {
     train: recipe.stages.includes('rl') ? await trained() : [],
     evaluation: problems

@@ -16,7 +16,7 @@ export interface PoolOptions {
   readonly count?: number;
   /** The first bad row is an error. */
   readonly strict?: boolean;
-  /** Told each bad row of every reading. */
+  /** Told each bad row once, whatever the number of readings. */
   readonly onBad?: (row: BadRow) => void;
   readonly signal?: AbortSignal;
 }
@@ -40,9 +40,6 @@ export interface Pool {
 /** A generator gives the problems that training with seed 1 begins with: always the same ones, whatever is drawn from them. */
 const GENERATOR_SEED = deriveSeed(1, 'train');
 
-/** In place of a licence. */
-export const GENERATED = 'generated';
-
 /** @throws UserError where the source cannot be read */
 export async function openPool(source: string, options: PoolOptions = {}): Promise<Pool> {
   const { count, strict = false, onBad, signal } = options;
@@ -55,14 +52,19 @@ export async function openPool(source: string, options: PoolOptions = {}): Promi
     return { name: `${source} (${count})`, rows: generated, bad: 0 };
   }
   let ungradeable = 0;
+  let readings = 0;
+  const tell = (row: BadRow): void => {
+    if (readings === 1) onBad?.(row);
+  };
   const file = await openProblems(source, {
     strict,
     ...(count !== undefined && { limit: count }),
-    ...(onBad && { onBad }),
+    onBad: tell,
     ...(signal && { signal }),
   });
   async function* rows(): AsyncGenerator<PoolRow, void, void> {
     ungradeable = 0;
+    readings++;
     for await (const { problem, row } of file.rows()) {
       try {
         refuseUngradeable(problem);
@@ -70,7 +72,7 @@ export async function openPool(source: string, options: PoolOptions = {}): Promi
         if (!(error instanceof UserError)) throw error;
         if (strict) throw new UserError(`${row.where}: ${error.message}`, error.hint);
         ungradeable++;
-        onBad?.({ where: row.where, error: error.message });
+        tell({ where: row.where, error: error.message });
         continue;
       }
       yield { problem, values: row.values };

@@ -12,7 +12,7 @@ import { sha256Of, writeCard } from '../card.js';
 import { cacheFolder, DifficultyCache } from './cache.js';
 import type { Histogram } from './histogram.js';
 import { type Estimate, type Measured, measureDifficulty } from './measure.js';
-import { GENERATED, openPool, type Pool } from './pool.js';
+import { openPool, type Pool } from './pool.js';
 import { PROFILE_COLUMNS } from './profileFile.js';
 
 export interface DifficultyOptions {
@@ -103,15 +103,18 @@ export async function profileDifficulty(options: DifficultyOptions): Promise<Dif
       },
       (policy) => measureInto(policy, pool, cache, { ...options, samples, log, signal }),
     );
-    // Nothing failed: nobody needs the engine's log.
     await rm(folder, { recursive: true, force: true });
     return profile;
+  } catch (error) {
+    // The engine's log is for failures of the machine alone.
+    if (signal.aborted || error instanceof UserError) await rm(folder, { recursive: true, force: true });
+    throw error;
   } finally {
     cache.close();
   }
 }
 
-/** Bad rows that are told one by one; each reading tells them, so later ones are in the count alone. */
+/** Bad rows that are told one by one; the others are in the count alone. */
 const MOST_BAD = 10;
 
 async function engineFolder(cache: string): Promise<string> {
@@ -144,6 +147,9 @@ async function measureInto(policy: Policy, pool: Pool, cache: DifficultyCache, o
     });
     if (measured.problems === 0) throw new UserError(`${pool.name} has no problem that could be measured`);
     await table.close();
+  } catch (error) {
+    if (!(error instanceof UserError)) log('what was measured is kept: the same command goes on from there', 'warning');
+    throw error;
   } finally {
     await table.discard();
   }
@@ -213,7 +219,6 @@ async function cardOf(policy: Policy, pool: Pool, measured: Measured, options: S
         name: pool.name,
         rows: problems + tooLong + pool.bad,
         kept: problems,
-        ...(pool.table === undefined && { licence: GENERATED }),
         ...(existsSync(pool.name) && { hash: `sha256:${await sha256Of(pool.name)}` }),
       },
     ],

@@ -4,7 +4,7 @@ import type { Log } from '../../session/withRun.js';
 import { createTable, refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
 import { type CardSource, sha256Of, writeCard } from '../card.js';
-import { GENERATED, openPool, type Pool } from '../difficulty/pool.js';
+import { openPool, type Pool } from '../difficulty/pool.js';
 import { type Profile, readProfile } from '../difficulty/profileFile.js';
 import { type Selection, selectProblems } from './select.js';
 import { readTarget, type Target, targetName } from './target.js';
@@ -91,14 +91,7 @@ async function cardOf(
   const about = targetName(target);
   return writeCard(options.out, {
     title: `${rows} problems of ${pool.name} by difficulty`,
-    sources: [
-      {
-        name: pool.name,
-        rows: selection.pool + bad,
-        kept: rows,
-        ...(pool.table ? await hashOfFile(pool.name) : { licence: GENERATED }),
-      },
-    ],
+    sources: [{ name: pool.name, rows: selection.pool + bad, kept: rows, ...(await hashOfFile(pool.name)) }],
     filters: [
       { name: 'bad rows', removed: bad },
       { name: 'not in the profile', removed: unknown },
