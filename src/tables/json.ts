@@ -32,7 +32,20 @@ function readLine(text: string, number: number, name: string): TableRow | BadRow
   } catch (error) {
     return { where, error: `not valid JSON: ${(error as Error).message}` };
   }
-  return isRecord(values) ? { number, where, values, ...exactOf(text) } : { where, error: 'not a JSON object' };
+  if (!isRecord(values)) return { where, error: 'not a JSON object' };
+  return deeperThan(values, DEEPEST) ? { where, error: TOO_DEEP } : { number, where, values, ...exactOf(text) };
+}
+
+/** What is nested deeper than this was made to break readers, and would break ours where it is written or compared. */
+const DEEPEST = 256;
+const TOO_DEEP = `nested deeper than ${DEEPEST}`;
+
+function deeperThan(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (most === 0) return true;
+  if (Array.isArray(value)) return value.some((inner) => deeperThan(inner, most - 1));
+  for (const name in value) if (deeperThan((value as Record<string, unknown>)[name], most - 1)) return true;
+  return false;
 }
 
 /** @param text was parsed already */
@@ -76,12 +89,13 @@ export async function openJsonArray(file: string, name: string, limits: TableLim
   }
   if (!Array.isArray(values)) throw new UserError(`${name}: not a JSON array`, 'It must be an array of objects, or JSON Lines.');
   const items: readonly unknown[] = values;
-  const exact = parseExact(text) as readonly Record<string, unknown>[] | undefined;
+  const exact = deeperThan(values, DEEPEST) ? undefined : (parseExact(text) as readonly Record<string, unknown>[] | undefined);
   function* rows(options: RowsOptions): Generator<TableRow, void, void> {
     for (const [i, item] of items.entries()) {
       const where = `${name}: row ${i + 1}`;
-      if (isRecord(item)) yield { number: i + 1, where, values: item, ...(holdsLong(exact?.[i]) && { exact: exact![i]! }) };
-      else refuseRow({ where, error: 'not a JSON object' }, options);
+      if (!isRecord(item)) refuseRow({ where, error: 'not a JSON object' }, options);
+      else if (deeperThan(item, DEEPEST)) refuseRow({ where, error: TOO_DEEP }, options);
+      else yield { number: i + 1, where, values: item, ...(holdsLong(exact?.[i]) && { exact: exact![i]! }) };
     }
   }
   const columns = Object.keys(items.find(isRecord) ?? {});

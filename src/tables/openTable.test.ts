@@ -109,6 +109,8 @@ describe('a table', () => {
     ['bad2.jsonl', '{"a": 1}\n[1]', /bad2\.jsonl:2: not a JSON object/],
     ['bad.json', '[{"a": 1}, 2]', /bad\.json: row 2: not a JSON object/],
     ['bad2.json', '[{"a": 1}', /bad2\.json: not valid JSON/],
+    ['deep.jsonl', `{"a": ${'['.repeat(5000)}${']'.repeat(5000)}}`, /deep\.jsonl:1: nested deeper than 256/],
+    ['deep.json', `[{"a": ${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}}]`, /deep\.json: row 1: nested deeper than 256/],
     ['bad.csv', 'a,b\n1,2\n3\n', /bad\.csv: row 2: 1 fields where the header names 2 columns/],
     ['quote.csv', 'a,b\n1,"2\n', /quote\.csv:\d+: not valid CSV/],
     ['twice.csv', 'a,a\n1,2\n', /two columns named "a"/],
