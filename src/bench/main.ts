@@ -1,5 +1,5 @@
 /**
- * `npm run bench [engine|rollouts|sandbox|judge|grade]`: what this machine does, as ratios within one run. Prints a table; changes nothing.
+ * `npm run bench [engine|rollouts|sandbox|judge|grade|data]`: what this machine does, as ratios within one run. Prints a table; changes nothing.
  * Run it alone: another heavy job falsifies it. `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every
  * pair on which graders differ, as JSON Lines.
  */
@@ -11,6 +11,7 @@ import { table } from '../cli/tables.js';
 import { engineFolder } from '../setup/paths.js';
 import { ensurePythonEnv } from '../setup/pythonEnv.js';
 import { resolveModel } from '../setup/weights.js';
+import { benchmarkData, benchmarkFinding } from './data.js';
 import { benchmarkGrade, mathVerifyPython } from './grade.js';
 import { benchmarkJudge } from './judge.js';
 import { benchmarkRollouts } from './rollouts.js';
@@ -137,7 +138,32 @@ async function grade(): Promise<Row[]> {
   ];
 }
 
-const PARTS = { engine, rollouts, sandbox, judge, grade };
+async function data(): Promise<Row[]> {
+  const found = benchmarkFinding();
+  const figures = await benchmarkData({ rows: 30_000, bytes: 175e6, manyRows: 1_000_000 }, log);
+  const memory = (bytes: number | undefined): string => (bytes === undefined ? '–' : `${rounded(bytes / 1e6)} MB`);
+  const row = (what: string, { seconds, peakBytes }: typeof figures.mix, target = ''): Row => [
+    `data ${what}: seconds, peak memory`,
+    `${rounded(seconds)} s, ${memory(peakBytes)}`,
+    target,
+    '',
+  ];
+  const both = figures.inspect.seconds + figures.mix.seconds;
+  return [
+    row(`inspect, 30,000 rows, ${memory(figures.fileBytes)}`, figures.inspect),
+    row('mix of the same', figures.mix, 'both: 120 s, 1.5 GB'),
+    ['  both together', `${rounded(both)} s`, '120 s', `${(both / 120).toFixed(2)}x`],
+    row('mix, 100,000 short rows', figures.few),
+    row('mix, 1,000,000 short rows', figures.many),
+    ['  bytes that a further row costs', figures.bytesPerRow === undefined ? '–' : rounded(figures.bytesPerRow), 'target 600', ''],
+    ['near copies of 2,000 pairs: recall, precision', `${found.recall.toFixed(3)}, ${found.precision.toFixed(3)}`, 'target 0.95', ''],
+    [`  taken for copies, of ${found.numberPairs} with other numbers`, `${found.numberPairsFound}`, '', ''],
+    ['clean rows taken for evaluation problems, of 10,000', `${found.cleanRemoved}`, 'target 100', ''],
+    ['  with the wording of one, of 10,000', `${found.templatesRemoved} (${found.templatesTold} told)`, '', ''],
+  ];
+}
+
+const PARTS = { engine, rollouts, sandbox, judge, grade, data };
 
 const { values: options, positionals: asked } = readArguments();
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`);

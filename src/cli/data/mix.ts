@@ -1,7 +1,5 @@
 /** `toolwise data mix`: parses, calls, prints. */
 
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
 import type { Command } from 'commander';
 import type { MixPlan, MixPlanInput } from '../../data/mix/plan.js';
 import { UserError } from '../../userError.js';
@@ -70,12 +68,11 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
   });
   const { mix } = await import('../../data/mix/mix.js');
   const { mixText, mixCard } = await import('../../data/mix/mixText.js');
-  const { refuseOverwrite } = await import('../../tables/writeTable.js');
+  const { PairLog } = await import('../../data/mix/pairLog.js');
   const force = options.force ?? false;
-  if (options.pairs !== undefined) refuseOverwrite(options.pairs, force);
+  const log = options.pairs === undefined ? undefined : new PairLog(options.pairs, force);
   await runCommand(async ({ narrator, signal }) => {
     const compare = options.compare === undefined ? undefined : await measureFile(options.compare, signal);
-    const log = options.pairs === undefined ? undefined : createWriteStream(options.pairs);
     let bad = 0;
     const report = await mix(plan, {
       out: options.out,
@@ -90,12 +87,9 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
         else if (bad === SHOWN_BAD + 1) narrator.log('further bad rows are only counted', 'warning');
       },
       onProgress: (what, done, all) => narrator.progress(what, done, all ?? done),
-      ...(log && { onPair: (pair) => log.write(`${JSON.stringify(pair)}\n`) }),
+      ...(log && { onPair: (pair) => log.add(pair) }),
     });
-    if (log !== undefined) {
-      log.end();
-      await once(log, 'finish');
-    }
+    log?.close();
     narrator.end();
     const { writeCard, sha256Of } = await import('../../data/card.js');
     const { isHubSource } = await import('../../tables/hub.js');
@@ -105,7 +99,7 @@ async function run(file: string | undefined, options: Options, seedIsDefault: bo
     if (options.json) printJson({ ...report, card });
     else console.log(mixText(report, options.compare));
     narrator.line(`\n${report.rows} rows in ${report.out}; card: ${card}`);
-  });
+  }).finally(() => log?.discard());
 }
 
 const SHOWN_BAD = 5;

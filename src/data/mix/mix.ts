@@ -100,6 +100,8 @@ export async function mix(plan: MixPlan, options: MixOptions): Promise<MixReport
   if (schema.write === undefined)
     throw new UserError(`a set cannot be written in the schema ${schema.name}`, 'For example --schema plain.');
   refuseOverwrite(out, force);
+  const source = plan.sources.find(({ file }) => resolve(file) === resolve(out));
+  if (source !== undefined) throw new UserError(`${out} is a source: it cannot be written over while it is read`, 'Choose another name.');
   const folder = dirname(resolve(out));
   mkdirSync(folder, { recursive: true });
 
