@@ -88,6 +88,8 @@ export interface Policy<P extends Problem = Problem> {
   readonly promptLimit: number | undefined;
   /** The sandbox, where a tool runs programs. */
   readonly runner?: CodeRunner;
+  /** Rollouts in flight at once, where `sample` is not told otherwise. */
+  readonly concurrency?: number;
   /**
    * @throws UserError when a prompt is longer than `promptLimit` (before anything is sampled) or a problem cannot be graded
    * @throws InfrastructureStop after many losses in a row; EngineError (user) where an endpoint refuses; the signal's reason
@@ -115,7 +117,7 @@ export async function withPolicy<T, P extends Problem = Problem>(
   const judged = openProblemGrader({ runner: opened.runner, sandbox: recipe.sandbox.kind });
   const grader: Grader<P> = options.grader ?? judged.grader;
   try {
-    const { how, concurrency, close: _, runner, ...parts } = opened;
+    const { how, close: _, runner, ...parts } = opened;
     return await work({
       ...parts,
       ...(runner && { runner }),

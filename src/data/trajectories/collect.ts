@@ -215,7 +215,7 @@ async function sampleWith(
   log(
     `${problems.length} problems of ${given.name}, ${samples} rollouts each by ${policy.name}: ${all} to make${there > 0 ? `, ${there} are there` : ''}; each of at most ${compact(most)} tokens, ${compact(all * most)} in all`,
   );
-  const progress = new SamplingProgress({ all, log });
+  const progress = new SamplingProgress({ all, concurrency: policy.concurrency, log });
   let made = 0;
   let lastLoss: string | undefined;
   try {

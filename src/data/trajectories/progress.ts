@@ -3,6 +3,8 @@
 export interface ProgressOptions {
   /** Rollouts to make. */
   readonly all: number;
+  /** Rollouts in flight at once. Default 1. */
+  readonly concurrency?: number | undefined;
   readonly log: (line: string) => void;
   /** Seconds; for tests. */
   readonly now?: () => number;
@@ -10,6 +12,8 @@ export interface ProgressOptions {
 
 /** Rollouts after which the first estimate is given: fewer would be the shortest ones alone. */
 const FIRST = 8;
+/** Seconds after which it is given from fewer. */
+const LATEST = 60;
 /** Seconds between two lines. */
 const EVERY = 20;
 
@@ -39,21 +43,27 @@ export class SamplingProgress {
     }
     const { all, log } = this.options;
     const now = this.#now();
-    if (!this.#estimated && this.#done >= Math.min(FIRST, all) && this.#done < all) {
+    if (this.#done >= all) return;
+    if (!this.#estimated) {
+      if (this.#done < FIRST && now - this.#started < LATEST) return;
       this.#estimated = true;
       this.#told = now;
-      log(`estimate from ${this.#done} rollouts: ${this.#left(now)}`);
-    } else if (now - this.#told >= EVERY && this.#done < all) {
+      log(`estimate from ${this.#done} ${this.#done === 1 ? 'rollout' : 'rollouts'}: ${this.#left(now)}`);
+    } else if (now - this.#told >= EVERY) {
       this.#told = now;
       const right = this.#graded === 0 ? '' : `, ${Math.round((100 * this.#correct) / this.#graded)}% right`;
       log(`${this.#done}/${all} rollouts${right}; ${this.#left(now)}`);
     }
   }
 
+  /** Those in flight count as half done: at first they are nearly all that was done. */
   #left(now: number): string {
-    const left = this.options.all - this.#done;
+    const { all, concurrency = 1 } = this.options;
+    const left = all - this.#done;
+    const flying = Math.min(concurrency, left) / 2;
+    const seconds = ((now - this.#started) / (this.#done + flying)) * (left - flying);
     const tokens = this.#graded === 0 ? 0 : (this.#tokens / this.#graded) * left;
-    return `about ${roughly(((now - this.#started) / this.#done) * left)} and ${compact(tokens)} tokens of the model for the ${left} to come`;
+    return `about ${roughly(seconds)} and ${compact(tokens)} tokens of the model for the ${left} to come`;
   }
 }
 
