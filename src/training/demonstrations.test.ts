@@ -43,14 +43,14 @@ describe('demonstrations from a file', () => {
     await model.remove();
   });
 
-  async function build(file: string): Promise<Demonstration[]> {
+  async function build(file: string, contextTokens = 4096, warnings: string[] = []): Promise<Demonstration[]> {
     const session = {
       format,
       toolbox: { descriptions: [describing('recipe_tool')] },
-      rolloutSettings: () => ({ system: 'Be exact.' }),
+      rolloutSettings: () => ({ system: 'Be exact.', contextTokens }),
     } as unknown as Session;
     const stage = { demonstrations: { file }, maxTokens: 4096 } as unknown as SftStage;
-    return buildDemonstrations(stage, session, 1, { warn: () => undefined, signal: new AbortController().signal });
+    return buildDemonstrations(stage, session, 1, { warn: (text) => warnings.push(text), signal: new AbortController().signal });
   }
 
   it.each(['jsonl', 'parquet', 'json'])('are read from %s, with the tools of the row in the prompt of that row', async (ending) => {
@@ -73,6 +73,16 @@ describe('demonstrations from a file', () => {
       expect(trained).not.toContain('42</tool_response>');
       expect(trained).toContain('\\boxed{42}');
     }
+  });
+
+  it('are left out, and it is said, where they are longer than the model reads', async () => {
+    const file = join(folder, 'long.jsonl');
+    const long = [...conversation, { role: 'user', content: 'more '.repeat(400) }, { role: 'assistant', content: 'Yes.' }] as Message[];
+    writeFileSync(file, [conversation, long].map((messages) => `${JSON.stringify(conversationRow(messages))}\n`).join(''));
+    const warnings: string[] = [];
+    expect((await build(file, 1000, warnings)).length).toBe(1);
+    expect(warnings).toEqual(["1 of 2 demonstrations are longer than 1000 tokens, the model's context, and are left out"]);
+    await expect(build(file, 10)).rejects.toThrow("no demonstration fits into 10 tokens, the model's context");
   });
 
   it('are refused by file and row where a row is broken or says nothing', async () => {

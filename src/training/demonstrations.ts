@@ -23,7 +23,7 @@ export interface BuildOptions {
 /**
  * The tools that a conversation names go into its prompt; where it names none, those of the session do.
  *
- * @throws UserError for a bad row, by file and row, or when nothing fits into `maxTokens`
+ * @throws UserError for a bad row, by file and row, or when nothing fits into `maxTokens` and the model's context
  */
 export async function buildDemonstrations(
   stage: SftStage,
@@ -33,7 +33,7 @@ export async function buildDemonstrations(
 ): Promise<Demonstration[]> {
   const source = stage.demonstrations;
   const conversations = 'file' in source ? await fromFile(source.file, options) : await taught(source, session, seed, options);
-  const system = session.rolloutSettings().system;
+  const { system, contextTokens = Number.POSITIVE_INFINITY } = session.rolloutSettings();
   const all = conversations.map(({ id, where = id, messages, tools = session.toolbox.descriptions }): Demonstration => {
     const hasSystem = messages[0]?.role === 'system';
     const whole: Message[] = hasSystem || system === '' ? [...messages] : [{ role: 'system', content: system }, ...messages];
@@ -43,10 +43,17 @@ export async function buildDemonstrations(
       throw new UserError(`${where}: the chat template cannot lay out this conversation: ${(error as Error).message}`);
     }
   });
-  const kept = all.filter(({ promptTokens, tokens }) => promptTokens.length + tokens.length <= stage.maxTokens);
-  if (kept.length === 0) throw new UserError(`no demonstration fits into sft.maxTokens (${stage.maxTokens})`, 'Raise sft.maxTokens.');
+  const most = Math.min(stage.maxTokens, contextTokens);
+  const limit = most < stage.maxTokens ? `${most} tokens, the model's context` : `${most} tokens`;
+  const kept = all.filter(({ promptTokens, tokens }) => promptTokens.length + tokens.length <= most);
+  if (kept.length === 0) {
+    throw new UserError(
+      `no demonstration fits into ${limit}`,
+      most < stage.maxTokens ? 'Use a model with a longer context.' : 'Raise sft.maxTokens.',
+    );
+  }
   if (kept.length < all.length)
-    options.warn(`${all.length - kept.length} of ${all.length} demonstrations are longer than ${stage.maxTokens} tokens and are left out`);
+    options.warn(`${all.length - kept.length} of ${all.length} demonstrations are longer than ${limit}, and are left out`);
   return kept;
 }
 
