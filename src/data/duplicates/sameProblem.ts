@@ -152,25 +152,36 @@ function exchangesOpposites(extra: ReadonlySet<string>, missing: ReadonlySet<str
 const CONTEXT = 3;
 
 /**
- * The numbers are the same, but two changed places: some number's surroundings are found, in the other text, around another number, and
- * there better than around any equal one; much better, where the numbers follow each other in the same order.
+ * The numbers are the same, but some changed places: a number's surroundings are found, in the other text, around another number, and there
+ * better than around any equal one. Two numbers that stand in each other's places are enough; for one alone, and where the numbers follow
+ * each other in the same order, it must be much better: edited words blur places.
  */
 function exchangesNumbers(one: Words, two: Words): boolean {
   const theirs = places(two);
   const ordered = sameOrder(one, two);
   if (theirs.length > MOST_PLACES) return !ordered;
-  const margin = ordered ? 5 : 1;
-  return places(one).some((here) => {
+  const moved = new Set<string>();
+  for (const here of places(one)) {
     let equal = 0;
     let other = 0;
+    let value = '';
     for (const there of theirs) {
       const alike = likeness(here, there);
       if (there.value === here.value) equal = Math.max(equal, alike);
-      else other = Math.max(other, alike);
+      else if (alike > other) {
+        other = alike;
+        value = there.value;
+      }
     }
-    return other >= equal + margin && other >= CLEAR;
-  });
+    if (other < CLEAR || other <= equal) continue;
+    if (other >= equal + MUCH || (!ordered && moved.has(`${value} ${here.value}`))) return true;
+    moved.add(`${here.value} ${value}`);
+  }
+  return false;
 }
+
+/** By so much better that no second number is asked. */
+const MUCH = 5;
 
 /** Beyond it the comparison of all with all costs too much; then their order decides. */
 const MOST_PLACES = 64;

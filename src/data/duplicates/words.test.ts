@@ -11,6 +11,7 @@ describe('the words of a problem', () => {
     ['thousands', 'He pays $1,250.50 or 1{,}000.', 'he pays 1250.5 or 1000'],
     ['leading and trailing zeros', '007 and 2.50 and 3.0', '7 and 2.5 and 3'],
     ['small numbers in words', 'twelve of thirty cards, one by one', '12 of 30 cards one by one'],
+    ['parts and multiples in words', 'half of a dozen, twice a third', '0.5 of a 12 2 a 3th'],
     ['LaTeX', '$\\dfrac{3}{4} \\cdot x \\leq \\left(5\\right)$', '3 / 4 * x <= 5'],
     ['the other delimiters', '\\(x \\neq 2\\)', 'x != 2'],
     ['signs of their own', '3 × 4 ÷ 2 ≥ 1 ≠ 0', '3 * 4 / 2 >= 1 != 0'],

@@ -10,6 +10,27 @@ const NUMBER_WORDS: ReadonlyMap<string, string> = new Map([
   ...'zero - two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
     .split(' ')
     .flatMap((word, value) => (word === '-' ? [] : [[word, String(value)] as const])),
+  ...Object.entries({
+    hundred: 100,
+    thousand: 1000,
+    million: 1_000_000,
+    dozen: 12,
+    half: 0.5,
+    halves: 0.5,
+    quarter: 0.25,
+    quarters: 0.25,
+    twice: 2,
+    double: 2,
+    doubled: 2,
+    doubles: 2,
+    thrice: 3,
+    triple: 3,
+    tripled: 3,
+    triples: 3,
+  }).map(([word, value]) => [word, String(value)] as const),
+  ...'third fourth fifth sixth seventh eighth ninth tenth'
+    .split(' ')
+    .flatMap((word, index) => [word, `${word}s`].map((form) => [form, `${index + 3}th`] as const)),
   ...'thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word, index) => [word, String(10 * (index + 3))] as const),
 ]);
 
