@@ -22,15 +22,24 @@ export function hashText53(text: string): number {
   return hashText(text) * 2 ** 21 + (hashText(text, 0x5bd1e995) >>> 11);
 }
 
+/** Of the rolling hash: odd, so that no bit is lost. */
+const BASE = 0x9e3779b1;
+
 /** Hashes of all runs of `n` words, in order; none where there are fewer. */
 export function runsOf(words: readonly string[], n: number): Uint32Array {
   const count = Math.max(0, words.length - n + 1);
-  const single = Uint32Array.from(words, (word) => hashText(word));
   const runs = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    let hash = n;
-    for (let j = i; j < i + n; j++) hash = combine(hash, single[j]!);
-    runs[i] = hash;
+  if (count === 0) return runs;
+  const single = new Uint32Array(words.length);
+  for (let i = 0; i < words.length; i++) single[i] = hashText(words[i]!);
+  let first = 1;
+  for (let i = 0; i < n; i++) first = Math.imul(first, BASE);
+  let hash = 0;
+  for (let i = 0; i < words.length; i++) {
+    hash = Math.imul(hash, BASE) + single[i]!;
+    if (i >= n) hash -= Math.imul(single[i - n]!, first);
+    hash |= 0;
+    if (i >= n - 1) runs[i - n + 1] = scramble(hash);
   }
   return runs;
 }

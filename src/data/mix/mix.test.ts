@@ -98,8 +98,8 @@ describe('mixing sources', () => {
       { exact: 1, near: 1, kept: 1 },
     ]);
     expect(pairs).toMatchObject([
-      { why: 'exact', row: { where: 'b: row 1' }, equals: { where: 'a: row 1', text: first!.question } },
-      { why: 'near', row: { where: 'b: row 2' }, equals: { where: 'a: row 2', text: second!.question } },
+      { why: 'exact', row: { where: 'b:1' }, equals: { where: 'a:1', text: first!.question } },
+      { why: 'near', row: { where: 'b:2' }, equals: { where: 'a:2', text: second!.question } },
     ]);
     const exact = await mixed('dup2.jsonl', { sources: [{ file: a }, { file: b }], duplicates: 'exact' });
     expect(exact.rows).toBe(4);

@@ -109,9 +109,10 @@ export class Pool {
     return found;
   }
 
-  /** For a person, for example `set.parquet: row 12`. */
+  /** For a person, for example `set.parquet: row 12` or `set.jsonl:12`. */
   whereOf(row: number): string {
-    return `${this.sourceOf(row).name}: row ${this.#numbers.get(row)}`;
+    const { name, file } = this.sourceOf(row);
+    return `${name}:${file.table.format === 'jsonl' ? '' : ' row '}${this.#numbers.get(row)}`;
   }
 
   /** Whether the row at this place among all that were read is in the pool. */
