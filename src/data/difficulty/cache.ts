@@ -1,7 +1,7 @@
 /**
- * Measured difficulties that are there already: one SQLite file, which any number of measurements may use at once. A result stands under
- * everything that it depends on (weights, prompt and settings, sampling, seed, the problem's text) and is on the disk as soon as the last
- * rollout of its problem is graded. Keeps counts, not rollouts.
+ * Rollouts that were graded before, for difficulty: one SQLite file, which any number of measurements may use at once. A rollout stands under
+ * everything that it depends on (weights, prompt and settings, sampling, seed, the problem's text, its number) and is on the disk as soon as
+ * it is graded. Keeps whether it was right and how long it was, not what it said; one that was lost to infrastructure is not kept.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,19 +9,17 @@ import Database from 'better-sqlite3';
 import { homeFolder } from '../../setup/paths.js';
 import { UserError } from '../../userError.js';
 import { hashOf } from './problemHash.js';
-import type { Tally } from './profile.js';
 
 export const CACHE_FILE = 'difficulty.sqlite';
 
 /** Where measurements are kept unless another folder is named. */
 export const cacheFolder = (): string => join(homeFolder(), 'cache');
 
-/** What all results of a measurement have in common. */
+/** What all rollouts of a measurement have in common. */
 export interface MeasurementKey {
   readonly fingerprint: string;
   /** Prompt, tools, limits. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly samples: number;
   readonly temperature: number;
   readonly topP: number;
   readonly seed: number;
@@ -35,10 +33,19 @@ export interface Pace {
   readonly seconds: number;
 }
 
+/** A graded rollout. */
+export interface KnownRollout {
+  /** Its number among those of its problem, from 0. */
+  readonly sample: number;
+  readonly correct: boolean;
+  /** That the model wrote. */
+  readonly tokens: number;
+}
+
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS results (
-    measurement TEXT NOT NULL, problem TEXT NOT NULL, n INTEGER NOT NULL, valid INTEGER NOT NULL, correct INTEGER NOT NULL,
-    tokens INTEGER NOT NULL, PRIMARY KEY (measurement, problem)
+  CREATE TABLE IF NOT EXISTS rollouts (
+    measurement TEXT NOT NULL, problem TEXT NOT NULL, sample INTEGER NOT NULL, correct INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    PRIMARY KEY (measurement, problem, sample)
   ) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS paces (measurement TEXT PRIMARY KEY, rollouts INTEGER NOT NULL, tokens INTEGER NOT NULL, seconds REAL NOT NULL)
   WITHOUT ROWID;
@@ -69,17 +76,21 @@ export class DifficultyCache {
     }
   }
 
-  /** @param problem hash of its text */
-  get(key: MeasurementKey, problem: string): Tally | undefined {
-    return this.#db
-      .prepare('SELECT n, valid, correct, tokens FROM results WHERE measurement = ? AND problem = ?')
-      .get(hashOf(key), problem) as Tally | undefined;
+  /**
+   * @param problem hash of its text
+   * @param samples how many rollouts are wanted; later ones are left out
+   */
+  rollouts(key: MeasurementKey, problem: string, samples: number): KnownRollout[] {
+    const rows = this.#db
+      .prepare('SELECT sample, correct, tokens FROM rollouts WHERE measurement = ? AND problem = ? AND sample < ? ORDER BY sample')
+      .all(hashOf(key), problem, samples) as { sample: number; correct: number; tokens: number }[];
+    return rows.map(({ sample, correct, tokens }) => ({ sample, correct: correct === 1, tokens }));
   }
 
-  put(key: MeasurementKey, problem: string, { n, valid, correct, tokens }: Tally): void {
+  put(key: MeasurementKey, problem: string, { sample, correct, tokens }: KnownRollout): void {
     this.#db
-      .prepare('INSERT OR REPLACE INTO results (measurement, problem, n, valid, correct, tokens) VALUES (?, ?, ?, ?, ?, ?)')
-      .run(hashOf(key), problem, n, valid, correct, tokens);
+      .prepare('INSERT OR REPLACE INTO rollouts (measurement, problem, sample, correct, tokens) VALUES (?, ?, ?, ?, ?)')
+      .run(hashOf(key), problem, sample, correct ? 1 : 0, tokens);
   }
 
   pace(key: MeasurementKey): Pace | undefined {

@@ -103,7 +103,6 @@ describe('a measurement', () => {
   });
 
   it.each([
-    ['the number of rollouts', { samples: 4 }, {}],
     ['the temperature', { temperature: 0.5 }, {}],
     ['top-p', { topP: 0.6 }, {}],
     ['the seed', { seed: 2 }, {}],
@@ -124,35 +123,39 @@ describe('a measurement', () => {
     expect(asked).toEqual(['0', '1']);
   });
 
-  it('that is interrupted goes on where it was, with the same rows as one that never was', async () => {
+  it('that is interrupted goes on with the rollout it was at, with the same rows as one that never was', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 1, max: 13 }), async (stopAfter, portion) => {
+      fc.asyncProperty(fc.integer({ min: 1, max: 13 * 8 }), fc.integer({ min: 1, max: 13 }), async (stopAfter, portion) => {
         const path = join(folder.path, `cut${caches++}`);
         const stop = new AbortController();
-        let groups = 0;
-        const cut = testPolicy((one) => {
-          if (groups++ === stopAfter) stop.abort(new Error('cut'));
-          return byNumber(one);
-        });
-        const before = await measure(cut, numbered(13), cacheAt(path), { signal: stop.signal, portion }).catch(
-          (error: Error) => error.message,
-        );
-        if (stopAfter < 12) expect(before).toBe('cut');
+        let graded = 0;
+        const onProgress = (): void => {
+          if (++graded === stopAfter) stop.abort(new Error('cut'));
+        };
+        const cut = measure(testPolicy(byNumber), numbered(13), cacheAt(path), { signal: stop.signal, portion, onProgress });
+        if (stopAfter < 13 * 8) await expect(cut).rejects.toThrow('cut');
+        else await cut;
         const whole = await measure(testPolicy(byNumber), numbered(13), cacheAt());
         const after = await measure(testPolicy(byNumber), numbered(13), cacheAt(path), { portion });
         expect(after.rows).toEqual(whole.rows);
-        // The problem in whose rollouts it was stopped had ended: it is kept too.
-        expect(after.asked).toEqual(
-          numbered(13)
-            .slice(stopAfter + 1)
-            .map(({ id }) => id),
-        );
+        expect(after.measured.pace.rollouts).toBe(13 * 8 - stopAfter);
+        expect(after.estimate.rollouts).toBe(13 * 8 - stopAfter);
       }),
       { numRuns: 25 },
     );
   });
 
-  it('does not take a lost rollout for a wrong answer, and leaves a problem that lost too many without a label, until the next time', async () => {
+  it('with more rollouts a problem samples only those that are more, and with fewer none', async () => {
+    const cache = cacheAt();
+    const policy = testPolicy(() => ({ correct: 3 }));
+    await measure(policy, numbered(2), cache, { samples: 4 });
+    const more = await measure(policy, numbered(2), cache);
+    expect([more.measured.pace.rollouts, more.rows[0]!.accuracy]).toEqual([8, 3 / 8]);
+    const fewer = await measure(policy, numbered(2), cache, { samples: 2 });
+    expect([fewer.measured.pace.rollouts, fewer.rows[0]!.accuracy, fewer.rows[0]!.n]).toEqual([0, 1, 2]);
+  });
+
+  it('does not take a lost rollout for a wrong answer, leaves a problem that lost too many without a label, and tries again only what was lost', async () => {
     const cache = cacheAt();
     const lost: Record<string, number> = { 0: 4, 1: 5, 2: 8 };
     const failing = testPolicy(({ id }) => ({ correct: 3, lost: lost[id]! }));
@@ -163,23 +166,21 @@ describe('a measurement', () => {
       [null, 0, null],
     ]);
     expect([measured.lost, measured.histogram.unlabelled, rows[2]!.tokens]).toEqual([17, 2, null]);
+    // Now the first rollouts, which were lost, are wrong.
     const again = await measure(
-      testPolicy(() => ({ correct: 2 })),
+      testPolicy(() => ({ correct: 0 })),
       numbered(3),
       cache,
     );
-    expect(again.asked).toEqual(['1', '2']);
-    expect(again.rows.map(({ accuracy }) => accuracy)).toEqual([3 / 4, 2 / 8, 2 / 8]);
-    expect(
-      (
-        await measure(
-          testPolicy(() => ({ correct: 2 })),
-          numbered(3),
-          cache,
-          { enough: 5 },
-        )
-      ).asked,
-    ).toEqual(['0']);
+    expect([again.measured.pace.rollouts, again.measured.lost]).toEqual([17, 0]);
+    expect(again.rows.map(({ accuracy }) => accuracy)).toEqual([3 / 8, 3 / 8, 0]);
+    const strict = await measure(
+      testPolicy(({ id }) => ({ correct: 1, lost: lost[id]! })),
+      numbered(3),
+      cacheAt(),
+      { enough: 3 },
+    );
+    expect(strict.rows.map(({ label }) => label)).toEqual(['hard', 'medium', null]);
   });
 
   it('leaves out what is longer than a prompt may be, and says how many', async () => {
@@ -234,14 +235,15 @@ describe('the cache', () => {
   it('may be written by two at once', () => {
     const path = join(folder.path, 'shared');
     const [one, two] = [cacheAt(path), cacheAt(path)];
-    const key = { fingerprint: 'f', settings: {}, samples: 8, temperature: 1, topP: 1, seed: 1 };
-    one.put(key, 'a', { n: 8, valid: 8, correct: 2, tokens: 3 });
-    two.put(key, 'b', { n: 8, valid: 7, correct: 1, tokens: 4 });
-    expect([two.get(key, 'a'), one.get(key, 'b')]).toEqual([
-      { n: 8, valid: 8, correct: 2, tokens: 3 },
-      { n: 8, valid: 7, correct: 1, tokens: 4 },
-    ]);
-    expect(one.get({ ...key, seed: 2 }, 'a')).toBeUndefined();
+    const key = { fingerprint: 'f', settings: {}, temperature: 1, topP: 1, seed: 1 };
+    one.put(key, 'a', { sample: 1, correct: true, tokens: 3 });
+    two.put(key, 'a', { sample: 0, correct: false, tokens: 4 });
+    const both = [
+      { sample: 0, correct: false, tokens: 4 },
+      { sample: 1, correct: true, tokens: 3 },
+    ];
+    expect([two.rollouts(key, 'a', 8), one.rollouts(key, 'a', 8), one.rollouts(key, 'a', 1)]).toEqual([both, both, both.slice(0, 1)]);
+    expect(one.rollouts({ ...key, seed: 2 }, 'a', 8)).toEqual([]);
     one.addPace(key, { rollouts: 8, tokens: 3, seconds: 1 });
     two.addPace(key, { rollouts: 8, tokens: 4, seconds: 0.5 });
     expect(one.pace(key)).toEqual({ rollouts: 16, tokens: 7, seconds: 1.5 });

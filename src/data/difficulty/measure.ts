@@ -1,14 +1,15 @@
 /**
- * Measures how often a policy solves each problem of a pool: n rollouts a problem, those that were measured before taken from the cache.
+ * Measures how often a policy solves each problem of a pool: n rollouts a problem, those that were graded before taken from the cache.
  * Reads the pool twice, first for the estimate, and holds one portion of it at a time. Draws no conclusions: see `select/`.
  */
 import type { Problem } from '../../domain/problem.js';
+import { modelTokens } from '../../domain/trajectory.js';
 import type { Policy } from '../../session/policy.js';
-import type { DifficultyCache, MeasurementKey, Pace } from './cache.js';
+import type { DifficultyCache, KnownRollout, MeasurementKey, Pace } from './cache.js';
 import { type Histogram, histogramOf } from './histogram.js';
 import type { Pool } from './pool.js';
 import { hashOf, problemHash } from './problemHash.js';
-import { enoughOf, type ProfileRow, profileRow, type Tally, tally } from './profile.js';
+import { enoughOf, type ProfileRow, profileRow, type Tally } from './profile.js';
 
 export interface MeasureOptions {
   /** Rollouts a problem; the paper takes 8. */
@@ -16,7 +17,7 @@ export interface MeasureOptions {
   readonly temperature: number;
   readonly topP: number;
   readonly seed: number;
-  /** Valid rollouts below which a problem stays without a label, and is measured again the next time. Default: half, rounded up. */
+  /** Valid rollouts below which a problem stays without a label. Default: half, rounded up. */
   readonly enough?: number;
   readonly cache: DifficultyCache;
   /** Rollouts in flight at once. */
@@ -32,7 +33,7 @@ export interface MeasureOptions {
 
 export interface Estimate {
   readonly problems: number;
-  /** Of these, in the cache. */
+  /** Of these, with all rollouts in the cache. */
   readonly known: number;
   /** Rollouts to sample. */
   readonly rollouts: number;
@@ -63,7 +64,10 @@ const PORTION = 1024;
 /** Prompts that the estimate counts. */
 const COUNTED_PROMPTS = 64;
 
-/** @throws what sampling throws; every problem that was measured whole until then is in the cache */
+/**
+ * Rollouts that infrastructure took are not in the cache: the next measurement samples them again.
+ * @throws what sampling throws; every rollout that was graded until then is in the cache
+ */
 export async function measureDifficulty(policy: Policy, pool: Pool, options: MeasureOptions): Promise<Measured> {
   const measurement = new Measurement(policy, options);
   await measurement.estimate(pool);
@@ -81,7 +85,6 @@ export async function measureDifficulty(policy: Policy, pool: Pool, options: Mea
 class Measurement {
   readonly #key: MeasurementKey;
   readonly #settings: string;
-  readonly #enough: number;
   readonly #accuracies: { accuracy: number | null; n: number }[] = [];
   #rollouts = 0;
   #tokens = 0;
@@ -95,34 +98,38 @@ class Measurement {
     private readonly policy: Policy,
     private readonly options: MeasureOptions,
   ) {
-    const { samples, temperature, topP, seed, enough = enoughOf(samples) } = options;
+    const { samples, temperature, topP, seed } = options;
     const { fingerprint, settings } = policy;
-    this.#key = { fingerprint, settings, samples, temperature, topP, seed };
+    this.#key = { fingerprint, settings, temperature, topP, seed };
     this.#settings = hashOf({ settings, samples, temperature, topP });
-    this.#enough = enough;
   }
 
   async estimate(pool: Pool): Promise<void> {
     const { policy, options } = this;
-    const missing = new Set<string>();
+    const incomplete = new Set<string>();
     let problems = 0;
+    let known = 0;
     let counted = 0;
     let countedTokens: number | undefined = 0;
     for await (const { problem } of pool.rows()) {
       problems++;
       const hash = problemHash(problem);
-      if (missing.has(hash) || this.#cached(hash)) continue;
-      missing.add(hash);
+      const missing = incomplete.has(hash) ? 0 : options.samples - this.#graded(hash).length;
+      if (missing === 0) {
+        if (!incomplete.has(hash)) known++;
+        continue;
+      }
+      incomplete.add(hash);
+      this.#planned += missing;
       if (counted === COUNTED_PROMPTS || countedTokens === undefined) continue;
       const tokens = policy.promptTokens(problem);
       counted++;
       countedTokens = tokens === undefined ? undefined : countedTokens + tokens;
     }
-    this.#planned = missing.size * options.samples;
     const pace = options.cache.pace(this.#key);
     options.onEstimate?.({
       problems,
-      known: problems - missing.size,
+      known,
       rollouts: this.#planned,
       ...(countedTokens !== undefined && counted > 0 && { promptTokens: Math.round((countedTokens / counted) * this.#planned) }),
       mostTokens: this.#planned * policy.recipe.limits.responseTokens,
@@ -138,27 +145,34 @@ class Measurement {
 
   /** Samples what is missing of some problems, then gives a row of each. */
   async portion(problems: readonly Problem[]): Promise<void> {
+    const { samples, enough = enoughOf(samples), onRow } = this.options;
+    const graded = new Map<string, KnownRollout[]>();
+    const missing = new Map<Problem, string>();
     const hashes = problems.map(problemHash);
-    const tallies = new Map<string, Tally>();
-    const missing = new Map<string, Problem>();
     for (const [i, hash] of hashes.entries()) {
-      if (tallies.has(hash) || missing.has(hash)) continue;
-      const known = this.#cached(hash);
-      if (known) tallies.set(hash, known);
-      else if (this.#fits(problems[i]!)) missing.set(hash, problems[i]!);
+      if (graded.has(hash)) continue;
+      const known = this.#graded(hash);
+      if (known.length < samples) {
+        if (!this.#fits(problems[i]!)) continue;
+        missing.set(problems[i]!, hash);
+      }
+      graded.set(hash, known);
     }
-    await this.#sample(missing, tallies);
+    await this.#sample(missing, graded);
+    const sampled = new Set(missing.values());
     for (const [i, problem] of problems.entries()) {
-      const counts = tallies.get(hashes[i]!);
-      if (counts === undefined) {
+      const hash = hashes[i]!;
+      const rollouts = graded.get(hash);
+      if (rollouts === undefined) {
         this.#tooLong++;
         continue;
       }
-      if (!missing.has(hashes[i]!)) this.#known++;
-      this.#lost += counts.n - counts.valid;
-      const row = profileRow(problem, counts, { fingerprint: this.policy.fingerprint, settings: this.#settings, enough: this.#enough });
+      if (!sampled.has(hash)) this.#known++;
+      this.#lost += samples - rollouts.length;
+      const about = { fingerprint: this.policy.fingerprint, settings: this.#settings, enough };
+      const row = profileRow(problem, tallyOf(rollouts, samples), about);
       this.#accuracies.push({ accuracy: row.accuracy, n: row.n });
-      await this.options.onRow(row);
+      await onRow(row);
     }
   }
 
@@ -174,27 +188,30 @@ class Measurement {
     };
   }
 
-  async #sample(missing: ReadonlyMap<string, Problem>, tallies: Map<string, Tally>): Promise<void> {
+  /** @param graded what is there of each problem, by its hash; what is sampled comes to it */
+  async #sample(missing: ReadonlyMap<Problem, string>, graded: ReadonlyMap<string, KnownRollout[]>): Promise<void> {
     if (missing.size === 0) return;
     const { samples, temperature, topP, seed, concurrency, cache, signal, onProgress } = this.options;
+    const there = new Map([...missing].map(([problem, hash]) => [problem, new Set(graded.get(hash)!.map(({ sample }) => sample))]));
     const before = this.#rollouts;
     const started = performance.now();
-    const elapsed = (): number => (performance.now() - started) / 1000;
     let tokens = 0;
     try {
-      await this.policy.sample([...missing.values()], {
+      await this.policy.sample([...missing.keys()], {
         samples,
         temperature,
         topP,
         seed,
         ...(concurrency !== undefined && { concurrency }),
         signal,
-        onGroup: (graded, problem) => {
-          const hash = problemHash(problem);
-          const counts = tally(graded);
-          tallies.set(hash, counts);
-          tokens += counts.tokens;
-          if (counts.valid >= this.#enough) cache.put(this.#key, hash, counts);
+        skip: (problem, sample) => there.get(problem)!.has(sample),
+        onRollout: ({ rollout, verdict }, problem, sample) => {
+          if (rollout.kind === 'infra' || verdict.kind === 'infra') return;
+          const known = { sample, correct: verdict.correct, tokens: modelTokens(rollout.trajectory) };
+          const hash = missing.get(problem)!;
+          graded.get(hash)!.push(known);
+          tokens += known.tokens;
+          cache.put(this.#key, hash, known);
         },
         onProgress: (done) => {
           this.#rollouts = before + done;
@@ -202,15 +219,15 @@ class Measurement {
         },
       });
     } finally {
+      const seconds = (performance.now() - started) / 1000;
       this.#tokens += tokens;
-      this.#seconds += elapsed();
-      cache.addPace(this.#key, { rollouts: this.#rollouts - before, tokens, seconds: elapsed() });
+      this.#seconds += seconds;
+      cache.addPace(this.#key, { rollouts: this.#rollouts - before, tokens, seconds });
     }
   }
 
-  #cached(hash: string): Tally | undefined {
-    const found = this.options.cache.get(this.#key, hash);
-    return found !== undefined && found.valid >= this.#enough ? found : undefined;
+  #graded(hash: string): KnownRollout[] {
+    return this.options.cache.rollouts(this.#key, hash, this.options.samples);
   }
 
   #fits(problem: Problem): boolean {
@@ -219,4 +236,9 @@ class Measurement {
     const tokens = this.policy.promptTokens(problem);
     return tokens === undefined || tokens <= promptLimit;
   }
+}
+
+function tallyOf(rollouts: readonly KnownRollout[], n: number): Tally {
+  const correct = rollouts.filter((rollout) => rollout.correct).length;
+  return { n, valid: rollouts.length, correct, tokens: rollouts.reduce((sum, { tokens }) => sum + tokens, 0) };
 }

@@ -55,7 +55,7 @@ export interface DifficultyProfile {
   readonly settings: string;
   readonly pool: string;
   readonly problems: number;
-  /** Problems that were measured before. */
+  /** Problems whose rollouts were all there before. */
   readonly known: number;
   /** Rollouts that were sampled now, and what they took. */
   readonly rollouts: number;
@@ -203,9 +203,12 @@ function progress(log: Log, bar: DifficultyOptions['onProgress'], started: numbe
 function tellLosses({ lost, tooLong, histogram }: Measured, bad: number, log: Log): void {
   if (bad > 0) log(`${whole(bad)} bad rows were left out`, 'warning');
   if (tooLong > 0) log(`${whole(tooLong)} problems were left out: their prompts are longer than the model and the limits allow`, 'warning');
-  if (lost > 0) log(`${whole(lost)} rollouts were lost to infrastructure; accuracies are over the others`, 'warning');
-  if (histogram.unlabelled > 0)
-    log(`${whole(histogram.unlabelled)} problems lost so many that they have no label; the next run measures them again`, 'warning');
+  if (lost > 0)
+    log(
+      `${whole(lost)} rollouts were lost to infrastructure; accuracies are over the others, and the same command tries them again`,
+      'warning',
+    );
+  if (histogram.unlabelled > 0) log(`${whole(histogram.unlabelled)} problems lost so many that they have no label`, 'warning');
 }
 
 async function cardOf(policy: Policy, pool: Pool, measured: Measured, options: Settled): Promise<string> {

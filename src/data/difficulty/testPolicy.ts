@@ -33,15 +33,20 @@ export function testPolicy(
     sample: async (problems, options) => {
       let done = 0;
       for (const problem of problems) {
-        options.signal?.throwIfAborted();
-        asked.push(problem.id);
-        await options.onGroup?.(rollouts(problem, outcome(problem), options, tokens), problem);
-        done += options.samples;
-        options.onProgress?.(done, problems.length * options.samples);
+        const wanted = rollouts(problem, outcome(problem), options, tokens).filter((_, sample) => options.skip?.(problem, sample) !== true);
+        if (wanted.length > 0) asked.push(problem.id);
+        for (const graded of wanted) {
+          options.signal?.throwIfAborted();
+          const sample = Number(/\d+$/.exec(idOf(graded))![0]);
+          await options.onRollout?.(graded, problem, sample);
+          options.onProgress?.(++done, problems.length * options.samples);
+        }
       }
     },
   };
 }
+
+const idOf = ({ rollout }: GradedRollout): string => (rollout.kind === 'finished' ? rollout.trajectory.trajectoryId : rollout.trajectoryId);
 
 function rollouts(problem: Problem, { correct, lost = 0 }: Outcome, { samples }: SampleOptions, tokens: number): GradedRollout[] {
   return Array.from({ length: samples }, (_, i): GradedRollout => {
