@@ -8,7 +8,7 @@ import { parsers } from './parquetParsers.js';
 import { exactValue, holdsLong, plainValue } from './plainValue.js';
 import { inBatches, type ParquetFacts, type RowsOptions, requireColumns, type Table, type TableLimits, type TableRow } from './table.js';
 import { unreadable } from './text.js';
-import { unpackers } from './unpack.js';
+import { sharedUnpackers } from './unpack.js';
 
 /** Thrift's numbers may be long: a larger footer is no footer. */
 const LARGEST_FOOTER = 64 * 2 ** 20;
@@ -71,10 +71,11 @@ async function readGroup(
   rowEnd: number,
 ): Promise<Record<string, unknown>[]> {
   return withFile(file, name, async (buffer) => {
+    const { checking, decoding } = sharedUnpackers();
     let bytesLeft = limits.groupBytes;
     for (const meta of checkGroup(group, (column) => wanted.includes(column), limits)) {
       const { start, end } = chunkRange(meta);
-      bytesLeft -= checkChunk(await buffer.slice(start, end), meta, getTreePath(tree, meta.path_in_schema), bytesLeft);
+      bytesLeft -= checkChunk(await buffer.slice(start, end), meta, getTreePath(tree, meta.path_in_schema), bytesLeft, checking);
     }
     return parquetReadObjects({
       file: buffer,
@@ -82,7 +83,7 @@ async function readGroup(
       columns: [...wanted],
       rowStart,
       rowEnd,
-      compressors: unpackers,
+      compressors: decoding,
       parsers,
       geoparquet: false,
     });

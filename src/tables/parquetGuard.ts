@@ -3,7 +3,7 @@
  * bytes that stand for gigabytes (sizes, row counts, run lengths, shared prefixes), are refused before they cost anything. Does not decode
  * values: that is hyparquet's.
  */
-import type { FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
+import type { Compressors, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { decompressPage } from 'hyparquet/src/datapage.js';
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
@@ -13,7 +13,6 @@ import { readVarInt } from 'hyparquet/src/thrift.js';
 import type { ColumnMetaData, PageHeader } from 'hyparquet/src/types.js';
 import type { TableLimits } from './table.js';
 import { megabytes } from './text.js';
-import { unpackers } from './unpack.js';
 
 /** Why a file is not read: it is damaged, or it asks for too much. Worded to follow the file's name and a colon. */
 export class ParquetRefused extends Error {
@@ -90,7 +89,13 @@ export function checkGroup(group: RowGroup, wanted: (column: string) => boolean,
  * @returns what the chunk unfolds to
  * @throws ParquetRefused; RangeError and others of the decoder where the bytes make no sense
  */
-export function checkChunk(chunk: ArrayBuffer, meta: ColumnMetaData, path: SchemaTree[], bytesLeft: number): number {
+export function checkChunk(
+  chunk: ArrayBuffer,
+  meta: ColumnMetaData,
+  path: SchemaTree[],
+  bytesLeft: number,
+  unpackers: Compressors,
+): number {
   const column = meta.path_in_schema.join('.');
   if (path.some(({ element }) => element.logical_type?.type === 'VARIANT')) {
     throw new ParquetRefused('unsupported', `the column ${column} has the type VARIANT, which is not read`);
@@ -112,7 +117,7 @@ export function checkChunk(chunk: ArrayBuffer, meta: ColumnMetaData, path: Schem
       values += data.num_values;
       if (!(data.num_values >= 0) || values > Number(meta.num_values))
         throw damaged(`the pages of the column ${column} hold more values than it declares`);
-      checkPage(new Uint8Array(chunk, reader.offset, packed), header, meta, path, bytesLeft);
+      checkPage(new Uint8Array(chunk, reader.offset, packed), header, meta, path, bytesLeft, unpackers);
     }
     reader.offset += packed;
   }
@@ -121,7 +126,14 @@ export function checkChunk(chunk: ArrayBuffer, meta: ColumnMetaData, path: Schem
   return unfolded;
 }
 
-function checkPage(packed: Uint8Array, header: PageHeader, meta: ColumnMetaData, path: SchemaTree[], bytesLeft: number): void {
+function checkPage(
+  packed: Uint8Array,
+  header: PageHeader,
+  meta: ColumnMetaData,
+  path: SchemaTree[],
+  bytesLeft: number,
+  unpackers: Compressors,
+): void {
   const { data_page_header: v1, data_page_header_v2: v2 } = header;
   const repetition = getMaxRepetitionLevel(path);
   const definition = getMaxDefinitionLevel(path);
