@@ -3,13 +3,16 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { missingForEndToEnd } from '../../../test/support.js';
+import { ChatFormat } from '../../chat/chatFormat.js';
 import { type Asked, completion, models, openAiTestServer, type ScriptedAnswer, type TestServer } from '../../engine/testSupport.js';
 import { packagedRecipe } from '../../recipe/load.js';
+import { findModel } from '../../setup/weights.js';
 import { readTable } from '../../tables/openTable.js';
 import { temporaryFolder } from '../../tables/testSupport.js';
 import { tool } from '../../tools/tool.js';
 import { readConversation } from '../conversations/conversation.js';
 import { collectTrajectories, type TrajectoriesOptions } from './collect.js';
+import { Journal, problemKey } from './journal.js';
 import { trajectoriesText } from './reportText.js';
 import type { TrajectoryScorer } from './scorer.js';
 
@@ -314,6 +317,16 @@ describe.skipIf(missing !== undefined)(`a teacher of our own${missing === undefi
       expect(call).toMatchObject({ toolCalls: [{ name: 'code_interpreter', arguments: { code: expect.any(String) } }] });
       expect(messages.at(-1)).toMatchObject({ role: 'assistant', content: expect.stringContaining(`boxed{${row.answer as string}}`) });
     }
+    // Laid out for training, a row is token for token what the teacher sampled.
+    const format = await ChatFormat.load(findModel('nano')!.folder);
+    const journal = Journal.open(`${options.out}.rollouts`, true);
+    for (const row of rows) {
+      const { messages, tools = [] } = readConversation(row, 'here');
+      const key = problemKey({ id: '', question: messages[0]!.content, answer: row.answer as string });
+      const { promptTokens, tokens, mask } = journal.one(key, Number((row.id as string).split('/').at(-1))).trajectory;
+      expect(format.demonstration(messages, tools)).toEqual({ promptTokens, tokens, mask });
+    }
+    journal.close();
     const before = readFileSync(options.out, 'utf8');
     expect(await collectTrajectories({ ...options, resume: true, force: true })).toMatchObject({ rollouts: { made: 0 } });
     expect(readFileSync(options.out, 'utf8')).toBe(before);

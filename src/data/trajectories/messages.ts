@@ -19,7 +19,7 @@ export function trajectoryMessages(trajectory: Pick<Trajectory, 'problem' | 'tur
   const { kind } = trajectory.stopReason;
   if (kind !== 'answered' && kind !== 'stopTool') return untellable('no answer at its end');
   let calls = 0;
-  for (const { segments, replies } of trajectory.turns) {
+  for (const { text, segments, replies } of trajectory.turns) {
     const why = fault(segments);
     if (why !== undefined) return untellable(why);
     const toolCalls = segments.flatMap((segment): ToolCall[] => {
@@ -28,13 +28,13 @@ export function trajectoryMessages(trajectory: Pick<Trajectory, 'problem' | 'tur
     const reasoning = textOf(segments, 'thinking');
     messages.push({
       role: 'assistant',
-      content: textOf(segments, 'text'),
+      content: spoken(text, segments),
       ...(reasoning !== '' && { reasoning }),
       ...(toolCalls.length > 0 && { toolCalls }),
     });
-    for (const [i, { text }] of replies.entries()) {
+    for (const [i, reply] of replies.entries()) {
       const { id, name } = toolCalls[i]!;
-      messages.push({ role: 'tool', content: text, name, callId: id! });
+      messages.push({ role: 'tool', content: reply.text, name, callId: id! });
     }
   }
   return { kind: 'messages', messages };
@@ -46,6 +46,14 @@ function fault(segments: readonly Segment[]): Untellable | undefined {
   const first = segments.findIndex(({ kind }) => kind === 'call');
   const after = first === -1 ? [] : segments.slice(first).filter(({ kind }) => kind !== 'call');
   return after.some((segment) => 'text' in segment && segment.text.trim() !== '') ? 'text after a call' : undefined;
+}
+
+/** The text with the spaces that the model put before its call, so that a template lays the turn out token for token as it was sampled. */
+function spoken(turn: string, segments: readonly Segment[]): string {
+  const text = textOf(segments, 'text');
+  const call = turn.indexOf('<tool_call>');
+  const before = call === -1 ? '' : turn.slice(0, call).replace(/^\s+|\n+$/g, '');
+  return before.trim() === text ? before : text;
 }
 
 const textOf = (segments: readonly Segment[], kind: 'text' | 'thinking'): string =>

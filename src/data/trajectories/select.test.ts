@@ -39,6 +39,15 @@ describe('a rollout told in messages', () => {
   });
 
   it.each([
+    ['I multiply. ', 'I multiply. '],
+    ['\n I multiply.\n\n', 'I multiply.'],
+    ['', ''],
+  ])('keeps the spaces before a call, which a template does not put there itself: %j', (written, content) => {
+    const told = trajectoryMessages(trajectoryOf([[`${written}${call('print(42)')}`, '42'], [' It is \\boxed{42}.\n']]), '');
+    expect(told).toMatchObject({ messages: [{}, { content }, {}, { content: 'It is \\boxed{42}.' }] });
+  });
+
+  it.each([
     ['a call that cannot be read', [['<tool_call>{"name": </tool_call>', '?not JSON'], ...right('print(1)')], {}],
     ['text after a call', [[`${call('print(1)')}\nThen I answer.`, '1'], ['\\boxed{1}']], {}],
     ['no answer at its end', right('print(1)'), { stopReason: { kind: 'turnLimit' } }],
