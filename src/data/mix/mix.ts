@@ -5,22 +5,21 @@
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { deserialize, serialize } from 'node:v8';
-import type { Problem } from '../../domain/problem.js';
-import type { ProblemFile } from '../../problems/readProblems.js';
 import { findSchema } from '../../problems/schemas/index.js';
-import type { Schema } from '../../problems/schemas/schema.js';
 import type { BadRow } from '../../tables/table.js';
-import { type CreateOptions, createTable, refuseOverwrite } from '../../tables/writeTable.js';
+import { refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
 import { EvaluationIndex } from '../contamination/evaluationIndex.js';
 import { loadEvaluationSet, parseEvaluationSet } from '../contamination/evaluationSets.js';
-import { type Diversity, DiversityMeter } from '../diversity.js';
+import type { DiversityMeter } from '../diversity.js';
 import { drawFrom, shuffled } from './draw.js';
-import { type MixPlan, nameOf } from './plan.js';
+import type { MixReport, RemovedPair, SourceReport } from './mixReport.js';
+import type { MixPlan } from './plan.js';
 import { type FoundIn, Pool, type PoolSource } from './pool.js';
 import { openPromptLength } from './promptLength.js';
-import { Scratch } from './scratch.js';
+import { writeSet } from './writeSet.js';
+
+export type { MixReport, RemovedPair, SourceReport } from './mixReport.js';
 
 export interface MixOptions {
   readonly out: string;
@@ -37,56 +36,6 @@ export interface MixOptions {
   readonly onPair?: (pair: RemovedPair) => void;
   readonly onProgress?: (what: string, done: number, all: number | undefined) => void;
   readonly signal?: AbortSignal;
-}
-
-/** A row and what it was found to equal. Texts are whole. */
-export interface RemovedPair {
-  readonly why: 'exact' | 'near' | 'evaluation exact' | 'evaluation ngram' | 'evaluation near' | 'evaluation template';
-  /** False for a row from an evaluation problem's template that was kept. */
-  readonly removed: boolean;
-  readonly similarity: number;
-  readonly row: { readonly where: string; readonly text: string };
-  /** The earlier row, or the evaluation problem. */
-  readonly equals: { readonly where: string; readonly text: string };
-}
-
-export interface SourceReport {
-  readonly name: string;
-  /** As the tables name it, with the hub's commit. */
-  readonly file: string;
-  readonly schema: string;
-  readonly rows: number;
-  readonly bad: number;
-  readonly filtered: number;
-  readonly tooLong: number;
-  readonly contaminated: number;
-  /** Kept or removed, as the plan says. */
-  readonly templates: number;
-  readonly exact: number;
-  readonly near: number;
-  /** What could be drawn from. */
-  readonly available: number;
-  readonly wanted: number | undefined;
-  readonly kept: number;
-  readonly licence?: string;
-}
-
-export interface MixReport {
-  readonly out: string;
-  readonly schema: string;
-  readonly rows: number;
-  readonly bytes: number;
-  readonly seed: number;
-  readonly sources: readonly SourceReport[];
-  /** Evaluation sets with the number of their different problems. */
-  readonly against: readonly { readonly name: string; readonly problems: number }[];
-  readonly prompt?: string;
-  /** Texts with more candidates than were compared; 0 in all but odd sets. */
-  readonly crowded: number;
-  /** A few of each kind. */
-  readonly pairs: readonly RemovedPair[];
-  /** Of everything that passed the filters, duplicates included; and of the set. */
-  readonly diversity: { readonly pool: Diversity; readonly set: Diversity; readonly compared?: Diversity };
 }
 
 export const DEFAULT_SCHEMA = 'open-agentrl-rl';
@@ -123,7 +72,15 @@ export async function mix(plan: MixPlan, options: MixOptions): Promise<MixReport
     const chosen = draw(pool, plan, found.duplicate);
     if (chosen.rows.length === 0)
       throw new UserError('nothing is left to mix', 'The report of a plan with fewer filters says where the rows go.');
-    const { rows, bytes, diversity } = await write(pool, plan, chosen, schema, options, folder);
+    const { rows, bytes, diversity } = await writeSet(pool, chosen.rows, {
+      out,
+      schema,
+      force,
+      folder,
+      seed: plan.seed,
+      onProgress,
+      signal,
+    });
     const sources = pool.sources.map((source, index) => reportOf(source, found, chosen.perSource[index]!));
     for (const source of sources) if (source.wanted !== undefined && source.kept < source.wanted) onNote?.(shortOf(source));
     return {
@@ -236,111 +193,15 @@ function draw(pool: Pool, plan: MixPlan, duplicate: Uint8Array): Chosen {
   const perSource: { available: number; kept: number }[] = [];
   const rows = new Uint32Array(pool.size);
   let count = 0;
-  for (const { plan: source, first, passed } of pool.sources) {
+  for (const [index, { plan: source, first, passed }] of pool.sources.entries()) {
     const left = Uint32Array.from({ length: passed }, (_, index) => first + index).filter((row) => duplicate[row] === 0);
-    const drawn = drawFrom(left, source.count ?? left.length, 'mix', source.seed ?? plan.seed, nameOf(source));
+    const drawn = drawFrom(left, source.count ?? left.length, 'mix', source.seed ?? plan.seed, index);
     perSource.push({ available: left.length, kept: drawn.length });
     rows.set(drawn, count);
     count += drawn.length;
   }
   const chosen = rows.slice(0, count);
   return { rows: plan.shuffle ? shuffled(chosen, count, 'order', plan.seed) : chosen, perSource };
-}
-
-const NOT_CHOSEN = 0xffffffff;
-
-/** The second pass: drawn rows go to disk in the order of their sources, and from there into the set in the set's order. */
-async function write(
-  pool: Pool,
-  plan: MixPlan,
-  { rows: order }: Chosen,
-  schema: Schema,
-  { out, force = false, onProgress, signal }: MixOptions,
-  folder: string,
-): Promise<{ rows: number; bytes: number; diversity: DiversityMeter }> {
-  const positions = new Uint32Array(pool.size).fill(NOT_CHOSEN);
-  order.forEach((row, position) => {
-    positions[row] = position;
-  });
-  const records = new Uint32Array(order.length);
-  const diversity = new DiversityMeter({ seed: plan.seed });
-  const ids = new Ids();
-  const scratch = new Scratch(folder);
-  const { originals, columns } = formOf(pool, schema);
-  const table = await createTable(out, { force, ...columns }).catch((error: unknown) => {
-    scratch.close();
-    throw error;
-  });
-  try {
-    for await (const { problem, values, number } of chosenRows(pool, positions, signal)) {
-      const own = ids.unique(problem, number.source);
-      const record = scratch.add(serialize(schema.write!(own, originals ? values : undefined)));
-      records[positions[number.row]!] = record;
-      diversity.add({ text: problem.question, source: problem.source, ability: problem.kind ?? 'math' });
-      if (record % 1000 === 0) onProgress?.('copied', record, order.length);
-    }
-    for (let position = 0; position < order.length; position++) {
-      if (position % 1000 === 0) {
-        signal?.throwIfAborted();
-        onProgress?.('written', position, order.length);
-      }
-      await table.write(deserialize(scratch.get(records[position]!)) as Record<string, unknown>);
-    }
-    return { ...(await table.close()), diversity };
-  } catch (error) {
-    await table.discard();
-    throw error;
-  } finally {
-    scratch.close();
-  }
-}
-
-/**
- * Rows stay as they stand in their files, every column, where all files have the same columns in the set's own schema; else they are written
- * anew in the schema's columns, so that all rows of the set are alike.
- */
-function formOf({ sources }: Pool, schema: Schema): { originals: boolean; columns: Pick<CreateOptions, 'like' | 'schema'> } {
-  const [first, ...others] = sources.map(({ file }) => file);
-  const declared = (file: ProblemFile): string => JSON.stringify(file.table.parquet?.elements ?? file.table.columns);
-  const alike = [first!, ...others].every((file) => file.schema.name === schema.name && declared(file) === declared(first!));
-  if (!alike) return { originals: false, columns: { schema: schema.columns } };
-  return { originals: true, columns: { like: first!.table } };
-}
-
-interface ChosenRow {
-  readonly problem: Problem;
-  /** Of the row in its file. */
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly number: { readonly row: number; readonly source: string };
-}
-
-async function* chosenRows(pool: Pool, positions: Uint32Array, signal: AbortSignal | undefined): AsyncGenerator<ChosenRow> {
-  let place = 0;
-  for (const { file, name, first, rows } of pool.sources) {
-    let row = first;
-    let read = 0;
-    for await (const { problem, row: tableRow } of file.rows()) {
-      if (++read % 1000 === 0) signal?.throwIfAborted();
-      if (read > rows) break;
-      if (!pool.passedAt(place++)) continue;
-      const number = { row: row++, source: name };
-      if (positions[number.row] === NOT_CHOSEN) continue;
-      yield { problem, values: tableRow.values, number };
-    }
-    if (read !== rows) throw new UserError(`${file.name} changed while it was read`, 'Mix again.');
-  }
-}
-
-/** Ids that are unique in the set: one that stood in an earlier row gets its source before it. */
-class Ids {
-  readonly #seen = new Set<string>();
-
-  unique(problem: Problem, source: string): Problem {
-    let { id } = problem;
-    for (let i = 1; this.#seen.has(id); i++) id = i === 1 ? `${source}:${problem.id}` : `${source}:${problem.id}#${i}`;
-    this.#seen.add(id);
-    return id === problem.id ? problem : { ...problem, id };
-  }
 }
 
 function reportOf(source: PoolSource, found: FoundDuplicates, { available, kept }: Chosen['perSource'][number]): SourceReport {

@@ -2,7 +2,7 @@
 import { table } from '../../cli/tables.js';
 import type { DataCard } from '../card.js';
 import type { Diversity, Share } from '../diversity.js';
-import type { MixReport, RemovedPair, SourceReport } from './mix.js';
+import type { MixReport, RemovedPair, SourceReport } from './mixReport.js';
 import type { MixPlan } from './plan.js';
 
 const whole = (value: number): string => value.toLocaleString('en-US');

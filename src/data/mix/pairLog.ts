@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { basename, dirname, join, resolve } from 'node:path';
 import { refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
-import type { RemovedPair } from './mix.js';
+import type { RemovedPair } from './mixReport.js';
 
 const BUFFER = 1 << 16;
 

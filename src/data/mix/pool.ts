@@ -76,13 +76,18 @@ export class Pool {
     this.#questions = new Scratch(options.folder);
   }
 
-  /** Reads all sources once. @throws UserError as `openProblems` */
+  /** Reads all sources once; tells of bad rows then, not again. @throws UserError as `openProblems` */
   static async read(plan: MixPlan, options: PoolOptions): Promise<Pool> {
     const sources: PoolSource[] = [];
-    for (const source of plan.sources) sources.push(await openSource(source, options));
+    let reading = true;
+    const onBad = (row: BadRow): void => {
+      if (reading) options.onBad?.(row);
+    };
+    for (const source of plan.sources) sources.push(await openSource(source, { ...options, onBad }));
     const pool = new Pool(plan, sources, options);
     try {
       for (const source of sources) await pool.#readSource(source);
+      reading = false;
     } catch (error) {
       pool.close();
       throw error;

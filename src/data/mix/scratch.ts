@@ -1,6 +1,7 @@
 /** Records on disk by number, for what is too much for memory. The file has no name: it is gone with the process, however that ends. */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '../../userError.js';
 import { type Blocks, float64Blocks, uint32Blocks } from '../duplicates/blocks.js';
 
 const BUFFER = 1 << 20;
@@ -73,7 +74,12 @@ export class Scratch {
 
   #write(bytes: Uint8Array): void {
     let done = 0;
-    while (done < bytes.length) done += writeSync(this.#file, bytes, done, bytes.length - done, this.#written + done);
+    try {
+      while (done < bytes.length) done += writeSync(this.#file, bytes, done, bytes.length - done, this.#written + done);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      throw new UserError('the disk is full', 'Beside the set there must be room for all questions and, uncompressed, for its rows.');
+    }
     this.#written += bytes.length;
   }
 
