@@ -16,6 +16,11 @@ describe('a recipe in words', () => {
     const sequence = describeRecipe(await recipeOf('grpo-scr')).join('\n');
     expect(sequence).toContain('ratio of each sequence in [0.9997, 1.0004], mean over the tokens of a sequence, then over sequences');
     expect(describeRecipe(await recipeOf('grpo-t')).join('\n')).toContain('KL term: 0.001 x k3');
+    expect(text).not.toContain('tries');
+    const refreshed = await recipeOf('demo', 'rl.refresh={everySteps: 4, problems: 64, size: 1024}');
+    expect(describeRecipe(refreshed)).toContain(
+      '  problems: every 4 steps the policy tries 64 training problems 8 times each; it goes on with 1,024, difficulty uniform',
+    );
   });
 
   it('tells only of the stages that are run', async () => {

@@ -26,6 +26,8 @@ describe('deviations from the paper', () => {
   it('follow what extends a recipe of the paper, to the last changed value', async () => {
     const { recipe } = await loadRecipe('grpo-tcr', { set: ['rl.algorithm.clipHigh=0.315'] });
     expect(deviations(recipe)).toEqual([{ path: 'rl.algorithm.clipHigh', paper: '0.28', here: '0.315' }]);
+    const [refresh] = deviations((await loadRecipe('grpo-tcr', { set: ['rl.refresh.everySteps=50'] })).recipe);
+    expect(refresh).toMatchObject({ path: 'rl.refresh', paper: 'absent', here: '{ everySteps: 50, samples: 8, target: uniform }' });
   });
 
   it('overlook nothing of the stages and limits but what the paper has no counterpart for', async () => {
