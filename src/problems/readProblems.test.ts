@@ -2,11 +2,13 @@ import { appendFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { parquetBytes, temporaryFolder } from '../tables/testSupport.js';
+import { createTable } from '../tables/writeTable.js';
 import { UserError } from '../userError.js';
 import { loadProblems } from './load.js';
 import { type OpenProblemsOptions, openProblems } from './readProblems.js';
 
 const folder = temporaryFolder();
+const COLUMNS = { id: null, question: null, answer: null, kind: null, options: null, tests: null, tags: null };
 
 async function read(file: string, options: OpenProblemsOptions = {}) {
   const bad: string[] = [];
@@ -76,6 +78,21 @@ describe('problems of a file', () => {
     ]) {
       expect(await loadProblems({ kind: 'file', file }, { split: 'train', seed: 1 })).toMatchObject([{ question: 'A?', answer: '1' }]);
     }
+  });
+
+  it('of all kinds pass through CSV', async () => {
+    const problems = [
+      { id: 'm', question: '-1 + 1 = ?', answer: '=0', kind: 'math' },
+      { id: 'c', question: 'Which?\nA) x\nB) y', answer: 'B', kind: 'choice', options: ['x', 'y'], tags: { level: 2 } },
+      { id: 'p', question: 'Add.', kind: 'code', tests: { inputs: ['1'], outputs: ['1'] } },
+    ];
+    const file = `${folder.path}/kinds.csv`;
+    const table = await createTable(file);
+    for (const problem of problems) await table.write({ ...COLUMNS, ...problem });
+    await table.close();
+    const read = await loadProblems({ kind: 'file', file }, { split: 'train', seed: 1 });
+    expect(read).toMatchObject(problems.map(({ tests, ...rest }) => ({ ...rest, ...(tests && { tests: JSON.stringify(tests) }) })));
+    expect(read[2]).not.toHaveProperty('answer');
   });
 
   it('stop at the limit, and when the signal is aborted', async () => {

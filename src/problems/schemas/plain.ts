@@ -31,7 +31,7 @@ export const plain: Schema = {
 };
 
 function readPlain({ values, where, number }: TableRow): Problem {
-  const { id, answer, ...others } = withoutNulls(values);
+  const { id, answer, ...others } = givenFields(values);
   const field = QUESTION_FIELDS.find((name) => others[name] !== undefined);
   const question = field === undefined ? undefined : others[field];
   if (typeof question !== 'string' || question.trim() === '') {
@@ -62,9 +62,16 @@ function withOptions(question: string, options: readonly string[]): string {
   return `${question}\n\n${options.map((option, i) => `${String.fromCharCode(65 + i)}) ${option}`).join('\n')}`;
 }
 
-/** Parquet and CSV have no way to leave a field out. */
-const withoutNulls = (values: RowValues): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
+/** Parquet and CSV have no way to leave a field out; CSV's empty field is one. A question, or an answer that is needed, must not be empty. */
+function givenFields(values: RowValues): Record<string, unknown> {
+  const given = Object.entries(values).filter(([name, value]) => {
+    if (value === null || value === undefined) return false;
+    return value !== '' || name === 'answer' || QUESTION_FIELDS.some((field) => field === name);
+  });
+  const fields: Record<string, unknown> = Object.fromEntries(given);
+  if (fields.answer === '' && (fields.tests !== undefined || fields.kind === 'code')) delete fields.answer;
+  return fields;
+}
 
 function kindOf(
   kind: unknown,
@@ -94,7 +101,7 @@ function readOptions(options: unknown, where: string): string[] {
 
 /** Fields that every room reads must be what it takes them for. */
 function readTags(tags: unknown, where: string): Record<string, string | number> {
-  const read = withoutNulls(isRecord(tags) ? tags : isRecord(parsed(String(tags))) ? (parsed(String(tags)) as RowValues) : { tags });
+  const read = givenFields(isRecord(tags) ? tags : isRecord(parsed(String(tags))) ? (parsed(String(tags)) as RowValues) : { tags });
   if (
     (!isRecord(tags) && typeof tags !== 'string') ||
     !Object.values(read).every((value) => typeof value === 'string' || typeof value === 'number')
