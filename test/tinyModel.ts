@@ -1,4 +1,4 @@
-/** A random llama of a few thousand weights in Hugging Face form, with the tokenizer of another model; for tests with the real engine. */
+/** A random llama or qwen3 of a few thousand weights in Hugging Face form, with the tokenizer of another model; for tests with the real engine. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../src/random.js';
@@ -10,7 +10,7 @@ const HEADS = 2;
 const FEED_FORWARD = 64;
 
 /** Writes the model into a folder and returns it. Tokenizer and template are nano's. */
-export function makeTinyModel(folder: string, seed = 1): string {
+export function makeTinyModel(folder: string, seed = 1, family: 'llama' | 'qwen3' = 'llama'): string {
   mkdirSync(folder, { recursive: true });
   const nano = join(packageRoot(), 'models', 'nano');
   for (const file of ['tokenizer.json', 'tokenizer_config.json']) copyFileSync(join(nano, file), join(folder, file));
@@ -26,6 +26,7 @@ export function makeTinyModel(folder: string, seed = 1): string {
     head_dim: HIDDEN / HEADS,
     torch_dtype: 'float32',
     dtype: 'float32',
+    ...(family === 'qwen3' && { architectures: ['Qwen3ForCausalLM'], model_type: 'qwen3', rope_theta: 1000, use_sliding_window: false }),
   };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   const shapes: Record<string, number[]> = { 'model.embed_tokens.weight': [vocabulary, HIDDEN], 'model.norm.weight': [HIDDEN] };
@@ -35,6 +36,7 @@ export function makeTinyModel(folder: string, seed = 1): string {
     shapes[`${at}mlp.gate_proj.weight`] = [FEED_FORWARD, HIDDEN];
     shapes[`${at}mlp.up_proj.weight`] = [FEED_FORWARD, HIDDEN];
     shapes[`${at}mlp.down_proj.weight`] = [HIDDEN, FEED_FORWARD];
+    if (family === 'qwen3') for (const name of ['q', 'k']) shapes[`${at}self_attn.${name}_norm.weight`] = [HIDDEN / HEADS];
     shapes[`${at}input_layernorm.weight`] = [HIDDEN];
     shapes[`${at}post_attention_layernorm.weight`] = [HIDDEN];
   }
