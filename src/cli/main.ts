@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   eval: { summary: 'evaluate a model or a run on problems', load: () => import('./eval.js') },
   grade: { summary: 'grade answers', load: () => import('./grade.js') },
   data: { summary: 'build, inspect and check training data', load: () => import('./data.js') },
-  export: { summary: 'export a trained model' },
+  export: { summary: 'write a trained model for other programs', load: () => import('./export.js') },
   serve: { summary: 'serve a trained model' },
   ui: { summary: 'show runs in the browser' },
   study: { summary: "repeat the paper's findings" },
@@ -50,7 +50,7 @@ function version(): string {
 }
 
 /** Failures of the machine that explain themselves. */
-const MACHINE_FAILURES: ReadonlySet<string> = new Set(['EngineError', 'EngineStopped', 'InfrastructureStop']);
+const MACHINE_FAILURES: ReadonlySet<string> = new Set(['EngineError', 'EngineStopped', 'InfrastructureStop', 'ExportFailure']);
 
 /** Prints a failure as its kind deserves; gives the exit code. */
 export function explainFailure(error: unknown): number {

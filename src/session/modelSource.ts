@@ -35,24 +35,33 @@ export interface RunSource {
 
 /**
  * @param model a model, `openai:URL#MODEL`, or the folder of a run: `RUN` is its last checkpoint, `RUN@sft` and `RUN@rl` the end of that
- *   stage, `RUN@base` the model it began with
+ *   stage, `RUN@base` the model it began with, `RUN@NAME` the checkpoint of that name
  * @throws UserError where `@` names a stage of no run, or one without a checkpoint
  */
 export function modelSource(model: string): ModelSource {
   if (isEndpoint(model)) return { kind: 'endpoint', name: model, model };
-  const [, folder = model, stage] = /^(.+)@(base|sft|rl)$/.exec(model) ?? [];
-  if (existsSync(join(folder, 'run.sqlite'))) return runSource(folder, stage as Stage | undefined);
-  if (stage !== undefined) throw new UserError(`there is no run in ${folder}`, `@${stage} goes with the folder of a run.`);
+  const [folder, which] = splitRun(model);
+  if (existsSync(join(folder, 'run.sqlite'))) return runSource(folder, which);
+  if (which !== undefined && isStage(which))
+    throw new UserError(`there is no run in ${folder}`, `@${which} goes with the folder of a run.`);
   return { kind: 'model', name: existsSync(model) ? basename(resolve(model)) : model, model };
 }
 
-function runSource(folder: string, stage: Stage | undefined): RunSource {
+/** The folder, and what stands behind its last `@`: a stage or a checkpoint's name. A folder that itself has such a name is left whole. */
+export function splitRun(model: string): [folder: string, which: string | undefined] {
+  const [, folder, which] = /^(.+)@([\w-]+)$/.exec(model) ?? [];
+  return folder === undefined || existsSync(join(model, 'run.sqlite')) ? [model, undefined] : [folder, which];
+}
+
+const isStage = (which: string): which is Stage => ['base', 'sft', 'rl'].includes(which);
+
+function runSource(folder: string, which: string | undefined): RunSource {
   const run = openRun(folder);
   try {
-    const checkpoint = stage === 'base' ? undefined : checkpointOf(run, stage);
+    const checkpoint = findCheckpoint(run, which);
     return {
       kind: 'run',
-      name: `${basename(resolve(folder))}@${stage ?? checkpoint?.stage ?? 'base'}`,
+      name: `${basename(resolve(folder))}@${which ?? checkpoint?.stage ?? 'base'}`,
       folder: resolve(folder),
       recipe: run.info.recipe,
       ...(checkpoint && { checkpoint: checkpoint.path }),
@@ -62,18 +71,34 @@ function runSource(folder: string, stage: Stage | undefined): RunSource {
   }
 }
 
-function checkpointOf(run: Run, stage: Stage | undefined): CheckpointRecord | undefined {
+/**
+ * @param which a stage (its last checkpoint; `base`: none), or a checkpoint's name, as its path ends; absent: the last of all
+ * @returns undefined for the model that the run began with
+ * @throws UserError for what is not there, with what is
+ */
+export function findCheckpoint(run: Run, which: string | undefined): CheckpointRecord | undefined {
   const all = run.checkpoints();
-  if (stage === undefined) return all.at(-1);
-  const own = all.filter((checkpoint) => checkpoint.stage === stage).sort((a, b) => a.step - b.step);
+  if (which === 'base') return undefined;
+  if (which === undefined) return all.at(-1);
+  if (!isStage(which)) {
+    const named = all.find(({ path }) => nameOf(path) === which);
+    if (named) return named;
+    throw new UserError(
+      `the run in ${run.folder} has no checkpoint ${which}`,
+      all.length === 0 ? '@base takes the model it began with.' : `It has: ${all.map(({ path }) => `@${nameOf(path)}`).join(', ')}.`,
+    );
+  }
+  const own = all.filter((checkpoint) => checkpoint.stage === which).sort((a, b) => a.step - b.step);
   const last = own.at(-1);
   if (last !== undefined) return last;
   const there = [...new Set(all.map((checkpoint) => checkpoint.stage))];
   throw new UserError(
-    `the run in ${run.folder} has no checkpoint of its stage ${stage}`,
+    `the run in ${run.folder} has no checkpoint of its stage ${which}`,
     there.length === 0 ? '@base takes the model it began with.' : `It has: ${there.map((name) => `@${name}`).join(', ')}.`,
   );
 }
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /**
  * Prompt, tools and limits: the recipe that was asked for, else the run's own, else that of the model. The model is always the source's.

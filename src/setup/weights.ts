@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { UserError } from '../userError.js';
 import { run, tail } from './command.js';
 import { downloadFromHub, findInHubCache, readSource, SOURCE_FILE } from './hub.js';
@@ -81,6 +81,13 @@ export function findModel(name: string, home = homeFolder()): Found | undefined 
   }
   const cached = findInHubCache(name);
   return cached !== undefined ? fromCache(name, cached) : made(downloadFolder(home, name));
+}
+
+/** The name by which others know a model: that of the hub where it has one, of a folder its own name. */
+export function publishedName(name: string): { readonly name: string; readonly onHub: boolean } {
+  if (isKnown(name)) return { name: KNOWN[name].repository, onHub: true };
+  if (name === NANO) return { name, onHub: false };
+  return isRepository(name) && !existsSync(resolve(name)) ? { name, onHub: true } : { name: basename(resolve(name)), onHub: false };
 }
 
 async function fetchModel(name: string, home: string, log: (line: string) => void): Promise<Found> {
