@@ -37,6 +37,8 @@ export interface TrajectoryRecord {
   readonly verdict?: Verdict;
   readonly reward?: Reward;
   readonly advantage?: number;
+  /** RL steps in the policy that sampled it, where training is asynchronous; else it is the step's own. */
+  readonly sampledFrom?: number;
 }
 
 export interface CheckpointRecord {

@@ -1,5 +1,5 @@
 /** Values that are right one by one and wrong together. Does not judge whether a recipe is good. */
-import type { Recipe } from './schema.js';
+import type { Async, Recipe, RlStage } from './schema.js';
 
 /** One sentence a contradiction. */
 export function contradictions(recipe: Recipe): string[] {
@@ -35,6 +35,31 @@ export function contradictions(recipe: Recipe): string[] {
   }
   if (algorithm.oldLogProbs === 'sampler' && algorithm.truncatedImportanceSampling !== undefined) {
     found.push('rl.algorithm.truncatedImportanceSampling needs oldLogProbs trainer: it weighs the one against the other.');
+  }
+  if (rl.async) found.push(...asyncContradictions(recipe, rl, rl.async));
+  return found;
+}
+
+/** Snapshots of a policy that the embedded engine keeps: the one being sampled from, and those that groups are still sampled from. */
+const EMBEDDED_SNAPSHOTS = 4;
+
+function asyncContradictions({ engine }: Recipe, { algorithm }: RlStage, { staleness, deadline }: Async): string[] {
+  const found: string[] = [];
+  if (staleness > 0 && algorithm.truncatedImportanceSampling === undefined) {
+    found.push(
+      `rl.async.staleness (${staleness}) needs rl.algorithm.truncatedImportanceSampling, for example 2: rollouts of an older policy are weighed by it.`,
+    );
+  }
+  if (engine.deterministic) {
+    found.push('engine.deterministic and rl.async exclude each other: which rollouts a step gets depends on how long they take.');
+  }
+  if (engine.url === undefined && staleness >= EMBEDDED_SNAPSHOTS) {
+    found.push(
+      `rl.async.staleness (${staleness}) is above ${EMBEDDED_SNAPSHOTS - 1}: the embedded engine keeps the newest ${EMBEDDED_SNAPSHOTS} snapshots of a policy.`,
+    );
+  }
+  if (staleness === 0 && deadline?.rest === 'carryOver') {
+    found.push('rl.async.deadline.rest carryOver needs a staleness of at least 1: with 0 no later step may train on them.');
   }
   return found;
 }

@@ -6,7 +6,7 @@ import { overlongPenalty } from '../algorithm/overlong.js';
 import { toolBonus } from '../algorithm/toolBonus.js';
 import { type ModelFacts, memoryNeed } from './memory.js';
 import { show } from './merge.js';
-import type { Algorithm, Limits, ProblemSource, Recipe, Refresh, RewardRules, RlStage, SftStage } from './schema.js';
+import type { Algorithm, Async, Limits, ProblemSource, Recipe, Refresh, RewardRules, RlStage, SftStage } from './schema.js';
 
 /** @param facts of the model, where they are known; without them no memory is estimated */
 export function describeRecipe(recipe: Recipe, facts?: ModelFacts): string[] {
@@ -56,6 +56,10 @@ function describeRl(rl: RlStage, limits: Limits): string[] {
     `  ${optimizer(rl)}; rollouts sampled at temperature ${rl.temperature}, top-p 1`,
     `  limits of a rollout: ${limits.turns} turns, ${limits.callsPerTurn} call${limits.callsPerTurn === 1 ? '' : 's'} a turn, ${turn}${grouped(limits.responseTokens)} response tokens (a tool's at most ${grouped(limits.toolTokens)}), ${show(limits.deadlineSeconds)} s`,
     ...(rl.refresh ? [describeRefresh(rl.refresh)] : []),
+    ...(rl.async ? [describeAsync(rl.async)] : []),
+    ...(rl.dynamicSampling
+      ? [`  groups without a gradient are replaced, until a step has sampled ${rl.dynamicSampling.maxBatches} batches`]
+      : []),
     `  tokens a step: at most ${grouped(rollouts * limits.responseTokens)} of responses after ${grouped(rollouts * limits.promptTokens)} of prompts`,
   ];
 }
@@ -64,6 +68,13 @@ function describeRefresh({ everySteps, samples, problems, target, size }: Refres
   const tried = problems === undefined ? 'all training problems' : `${grouped(problems)} training problems`;
   const kept = size === undefined ? 'as many as are trained on until then' : grouped(size);
   return `  problems: every ${everySteps} steps the policy tries ${tried} ${samples} times each; it goes on with ${kept}, difficulty ${target}`;
+}
+
+function describeAsync({ staleness, stale, deadline }: Async): string {
+  const late = { wait: 'awaited', drop: 'dropped', requeue: 'sampled anew' }[stale];
+  const rest = deadline?.rest === 'cut' ? 'cut' : 'carried over';
+  const end = deadline ? `; once ${percent(deadline.share)} of a step's rollouts are in, the rest is ${rest}` : '';
+  return `  asynchronous: rollouts are at most ${staleness} step${staleness === 1 ? '' : 's'} old when they are trained on, later ones are ${late}${end}`;
 }
 
 const optimizer = (stage: SftStage | RlStage): string =>

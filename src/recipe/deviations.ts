@@ -20,7 +20,8 @@ const OPTIMIZER = ['learningRate', 'schedule', 'betas', 'epsilon', 'weightDecay'
 const COMPARED = {
   sft: ['demonstrations', 'epochs', 'batchSize', 'maxTokens', ...OPTIMIZER],
   rl: [
-    ...['steps', 'groupsPerStep', 'groupSize', 'updatesPerStep', 'epochs', 'temperature', 'allWrongGroups', 'refresh', ...OPTIMIZER],
+    ...['steps', 'groupsPerStep', 'groupSize', 'updatesPerStep', 'epochs', 'temperature', 'allWrongGroups', 'refresh', 'async'],
+    ...['dynamicSampling', ...OPTIMIZER],
     ...['advantage', 'ratio', 'aggregation', 'clipLow', 'clipHigh', 'dualClip', 'klCoefficient', 'klEstimator', 'entropyCoefficient'].map(
       (key) => `algorithm.${key}`,
     ),
@@ -37,6 +38,7 @@ const NOTES: Readonly<Record<string, string>> = {
   'rl.reward.reference': 'the released reward: bonus for wrong answers only, tool tokens count as length',
   'rl.allWrongGroups': 'the paper trains groups without a right answer like all others',
   'rl.refresh': 'the paper selects problems once, before RL',
+  'rl.async': 'the paper trains on rollouts of the policy that the step starts from',
   loraRank: 'the paper trains all weights',
 };
 

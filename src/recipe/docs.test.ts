@@ -25,6 +25,9 @@ describe('the page on recipes', () => {
     const more = [
       ['rl'],
       ['rl', 'refresh'],
+      ['rl', 'async'],
+      ['rl', 'async', 'deadline'],
+      ['rl', 'dynamicSampling'],
       ['rl', 'algorithm'],
       ['rl', 'reward'],
       ['rl', 'reward', 'toolBonus'],

@@ -153,6 +153,20 @@ const refreshSchema = z.strictObject({
   size: count.optional(),
 });
 
+const asyncSchema = z.strictObject({
+  /** Steps that may lie between the policy that samples a group and the step that trains on it. */
+  staleness: z.int().nonnegative().max(16).default(1),
+  /** A group that is still sampled at its last step: the step waits for it, it is dropped, or its problem is sampled anew. */
+  stale: z.enum(['wait', 'drop', 'requeue']).default('wait'),
+  /** Once this share of a step's rollouts are in, the rest is cut, or its groups are carried over to a later step; absent: all are awaited. */
+  deadline: z.strictObject({ share: positive.max(1), rest: z.enum(['cut', 'carryOver']).default('cut') }).optional(),
+});
+
+const dynamicSamplingSchema = z.strictObject({
+  /** Groups without a gradient are replaced by others, as long as a step samples no more than so many batches; then it trains on what there is. */
+  maxBatches: z.int().min(2).default(4),
+});
+
 const rlSchema = z.strictObject({
   /** Batches of rollouts, each trained on in `updatesPerStep` updates. */
   steps: count,
@@ -171,6 +185,10 @@ const rlSchema = z.strictObject({
   allWrongGroups: z.enum(['train', 'leaveOut']).default('train'),
   /** Choose the training problems by the policy's own success, again and again; absent: all, as they come. */
   refresh: refreshSchema.optional(),
+  /** Rollouts of the next steps are sampled while the engine trains; absent: each step samples, then trains. */
+  async: asyncSchema.optional(),
+  /** Replace groups in which all rewards are equal; absent: they stay, and carry no gradient. */
+  dynamicSampling: dynamicSamplingSchema.optional(),
   ...optimizerFields,
   learningRate: positive.default(1e-6),
   schedule: scheduleSchema.default({ kind: 'constant', warmup: 0, floor: 0 }),
@@ -237,6 +255,8 @@ export type Schedule = z.output<typeof scheduleSchema>;
 export type SftStage = NonNullable<Recipe['sft']>;
 export type RlStage = NonNullable<Recipe['rl']>;
 export type Refresh = NonNullable<RlStage['refresh']>;
+export type Async = NonNullable<RlStage['async']>;
+export type DynamicSampling = NonNullable<RlStage['dynamicSampling']>;
 export type Algorithm = RlStage['algorithm'];
 export type RewardRules = RlStage['reward'];
 export type Limits = Recipe['limits'];

@@ -47,10 +47,37 @@ export class InfrastructureStop extends Error {
   override readonly name = 'InfrastructureStop';
 }
 
-/** Plans of one step: `groupSize` rollouts of each problem; ids begin with `prefix`. */
-export function planGroups<P extends Problem>(problems: readonly P[], groupSize: number, prefix: string): RolloutPlan<P>[] {
-  return problems.flatMap((problem, occurrence) =>
+/** Losses in a row that stop a run, where nothing else is said. */
+const MOST_INFRA_IN_A_ROW = 32;
+
+/** Counts rollouts that infrastructure took one after the other. */
+export class InfraStreak {
+  readonly #most: number;
+  #inARow = 0;
+
+  constructor(most = MOST_INFRA_IN_A_ROW) {
+    this.#most = most;
+  }
+
+  came(): void {
+    this.#inARow = 0;
+  }
+
+  /** @throws InfrastructureStop where it was one too many */
+  lost(error: string): void {
+    this.#inARow++;
+    if (this.#inARow < this.#most) return;
+    throw new InfrastructureStop(
+      `${this.#most} rollouts in a row were lost to failures of the engine or the tools. The last one: ${error}`,
+    );
+  }
+}
+
+/** Plans of one step: `groupSize` rollouts of each problem; ids begin with `prefix`, occurrences are counted from `first`. */
+export function planGroups<P extends Problem>(problems: readonly P[], groupSize: number, prefix: string, first = 0): RolloutPlan<P>[] {
+  return problems.flatMap((problem, i) =>
     Array.from({ length: groupSize }, (_, sample) => {
+      const occurrence = first + i;
       const groupId = `${prefix}/${occurrence}`;
       return { problem, groupId, trajectoryId: `${groupId}/${sample}`, occurrence, sample };
     }),
@@ -114,7 +141,7 @@ class Run<P extends Problem> {
   readonly #results: (Rollout<P> | undefined)[];
   readonly #groups = new Map<string, { readonly members: number[]; missing: number }>();
   readonly #handlers = new Set<Promise<void>>();
-  #infraInARow = 0;
+  readonly #infra: InfraStreak;
 
   constructor(
     private readonly plans: readonly RolloutPlan<P>[],
@@ -125,6 +152,7 @@ class Run<P extends Problem> {
     this.#prompts = isAgent(how) ? new Map() : promptsByGroup(plans, how, keep);
     setMaxListeners(0, this.#stop.signal);
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#infra = new InfraStreak(options.maxInfraInARow);
     this.#results = new Array(plans.length).fill(undefined);
     for (const [i, plan] of plans.entries()) {
       const group = this.#groups.get(plan.groupId) ?? { members: [], missing: 0 };
@@ -142,7 +170,7 @@ class Run<P extends Problem> {
         const i = next++;
         let rollout = await this.#rollout(this.#input(i, 0));
         if (rollout.kind === 'infra') {
-          this.#countInfra(rollout.error);
+          this.#infra.lost(rollout.error);
           rollout = await this.#rollout(this.#input(i, ATTEMPTS_PER_TURN));
         }
         const handled = this.#done(i, rollout);
@@ -161,7 +189,7 @@ class Run<P extends Problem> {
       const lost: number[] = [];
       await this.#portion(settings, portion, 0, (i, rollout) => {
         if (rollout.kind === 'finished') return void this.#done(i, rollout);
-        this.#countInfra(rollout.error);
+        this.#infra.lost(rollout.error);
         lost.push(i);
       });
       lost.sort((a, b) => a - b);
@@ -237,8 +265,8 @@ class Run<P extends Problem> {
 
   /** Never rejects: what a callback throws ends the run. */
   #done(i: number, rollout: Rollout<P>): Promise<void> {
-    if (rollout.kind === 'infra') this.#countInfra(rollout.error);
-    else this.#infraInARow = 0;
+    if (rollout.kind === 'infra') this.#infra.lost(rollout.error);
+    else this.#infra.came();
     this.#results[i] = rollout;
     const handled = this.#handle(this.plans[i]!, rollout);
     this.#handlers.add(handled);
@@ -259,13 +287,6 @@ class Run<P extends Problem> {
       this.#prompts.delete(plan.groupId);
     }
     await this.options.onGroup?.(members, plan.groupId);
-  }
-
-  #countInfra(error: string): void {
-    this.#infraInARow++;
-    const most = this.options.maxInfraInARow ?? 32;
-    if (this.#infraInARow < most) return;
-    throw new InfrastructureStop(`${most} rollouts in a row were lost to failures of the engine or the tools. The last one: ${error}`);
   }
 }
 

@@ -136,6 +136,11 @@ export class Run {
     return this.#db.prepare('SELECT at, level, text FROM notes ORDER BY id').all() as Note[];
   }
 
+  /** Names of the groups that a stage was trained on, each once. */
+  groupIds(stage: Stage): string[] {
+    return this.#db.prepare(`SELECT DISTINCT groupId FROM trajectories WHERE stage = ? AND split = 'train'`).pluck().all(stage) as string[];
+  }
+
   countTrajectories(filter: TrajectoryFilter = {}): number {
     const { where, values } = conditions(filter);
     return this.#db

@@ -1,4 +1,4 @@
-/** Which problems a step trains on: the set in a seeded order, reshuffled for each pass. Depends on nothing but seed, set and step. */
+/** Which problems a step trains on: the set in a seeded order, reshuffled for each pass. Depends on nothing but seed, set and place. */
 import type { Problem } from '../domain/problem.js';
 import { deriveSeed, Random } from '../random.js';
 
@@ -8,15 +8,23 @@ import { deriveSeed, Random } from '../random.js';
  * @param step 0-based
  */
 export function problemsOfStep<P extends Problem>(problems: readonly P[], seed: number, step: number, perStep: number): P[] {
+  return problemsAt(
+    problems,
+    seed,
+    Array.from({ length: perStep }, (_, i) => step * perStep + i),
+  );
+}
+
+/** Problems at places of the endless stream, 0-based. */
+export function problemsAt<P extends Problem>(problems: readonly P[], seed: number, places: readonly number[]): P[] {
   const orders = new Map<number, P[]>();
-  return Array.from({ length: perStep }, (_, i) => {
-    const position = step * perStep + i;
-    const pass = Math.floor(position / problems.length);
+  return places.map((place) => {
+    const pass = Math.floor(place / problems.length);
     let order = orders.get(pass);
     if (!order) {
       order = new Random(deriveSeed(seed, 'problem order', pass)).shuffle(problems);
       orders.set(pass, order);
     }
-    return order[position % problems.length]!;
+    return order[place % problems.length]!;
   });
 }

@@ -8,6 +8,7 @@ import type { Group } from '../domain/group.js';
 import type { Problem } from '../domain/problem.js';
 import type { Trajectory } from '../domain/trajectory.js';
 import type { Trainer } from '../engine/trainer.js';
+import { deriveSeed } from '../random.js';
 import type { Recipe, RlStage } from '../recipe/schema.js';
 import { type Scoring, scoreRollouts } from '../reward/rewardFunction.js';
 import type { RolloutSettings } from '../rollout/episode.js';
@@ -15,7 +16,7 @@ import { planGroups, runRollouts } from '../rollout/scheduler.js';
 import { rolloutStatistics } from '../rollout/statistics.js';
 import { toDatum, toResponse } from './datum.js';
 import { miniBatches } from './miniBatches.js';
-import { problemsOfStep } from './problemStream.js';
+import { problemsAt, problemsOfStep } from './problemStream.js';
 import { adamOf } from './sft.js';
 import { refuseUnreadAnswers } from './unreadAnswers.js';
 import { type TrainedSequence, type UpdateResult, updatePolicy } from './update.js';
@@ -41,24 +42,44 @@ export interface RlContext<P extends Problem> {
 export interface AdvantagedGroup<P extends Problem = Problem> {
   readonly group: Group<P>;
   readonly advantages: Float64Array;
+  /** RL steps in the policy that sampled it; only where that may be fewer than were made before its step. */
+  readonly sampledFrom?: number;
+}
+
+/** A step's rollouts, graded: all that were made for it, and those that it trains on. */
+export interface SampledGroups<P extends Problem = Problem> {
+  readonly all: readonly AdvantagedGroup<P>[];
+  readonly trained: readonly AdvantagedGroup<P>[];
 }
 
 /** @param step 0-based */
 export async function rlStep<P extends Problem>(context: RlContext<P>, step: number): Promise<Metrics> {
-  const { stage, trainer, recipe, signal } = context;
+  const { trainer, signal } = context;
   const started = performance.now();
   const sampler = await trainer.publish(signal);
   const published = performance.now();
-  const groups = await rolloutGroups(context, sampler, step);
-  const sampled = performance.now();
-  record(context, groups, step);
+  const sampled = await rolloutGroups(context, sampler, step);
+  record(context, sampled.all, step);
+  return trainStep(context, sampled, step, { started, published, sampled: performance.now() });
+}
+
+/**
+ * The updates of one step from rollouts that are there.
+ *
+ * @param times milliseconds: when the step began, when its policy was published, when its rollouts were in
+ */
+export async function trainStep<P extends Problem>(
+  context: RlContext<P>,
+  { all, trained }: SampledGroups<P>,
+  step: number,
+  times: { readonly started: number; readonly published: number; readonly sampled: number },
+): Promise<Metrics> {
+  const { stage, trainer, recipe, signal } = context;
   refuseUnreadAnswers(
-    groups.flatMap(({ group }) => group.members),
+    all.flatMap(({ group }) => group.members),
     step,
   );
-
-  const trained = stage.allWrongGroups === 'leaveOut' ? groups.filter(hasRightAnswer) : groups;
-  const { sequences, gap } = await withOldLogProbs(context, trained);
+  const { sequences, metrics } = await withOldLogProbs(context, trained);
   const updates: UpdateResult[] = [];
   const batches = miniBatches(sequences, stage.updatesPerStep);
   for (let epoch = 0; epoch < stage.epochs; epoch++) {
@@ -70,29 +91,52 @@ export async function rlStep<P extends Problem>(context: RlContext<P>, step: num
   }
   const ended = performance.now();
   return {
-    ...groupMetrics(groups),
+    ...groupMetrics(all),
     ...updateMetrics(updates),
-    ...(gap !== undefined && { 'train/samplerGap': gap }),
+    ...metrics,
     'train/learningRate': adamOf(stage, step * stage.epochs * batches.length, stage.steps * stage.epochs * batches.length).learningRate,
     'rollout/temperature': stage.temperature,
-    'seconds/publish': (published - started) / 1000,
-    'seconds/generation': (sampled - published) / 1000,
-    'seconds/training': (ended - sampled) / 1000,
-    'seconds/tools': toolSeconds(groups),
+    'seconds/publish': (times.published - times.started) / 1000,
+    'seconds/generation': (times.sampled - times.published) / 1000,
+    'seconds/training': (ended - times.sampled) / 1000,
+    'seconds/tools': toolSeconds(all),
     'train/deterministic': recipe.engine.deterministic ? 1 : 0,
   };
 }
 
-/** Rolls out and scores a step's groups; grading overlaps with sampling. Groups that lost all members are left out. */
+/** Rolls out and scores a step's groups, and further ones in place of those without a gradient where the recipe asks for it. */
 export async function rolloutGroups<P extends Problem>(
   context: RlContext<P>,
   sampler: RolloutSettings['sampler'],
   step: number,
+): Promise<SampledGroups<P>> {
+  const { recipe, stage } = context;
+  const { seed, from } = context.order ?? { seed: recipe.seed, from: 0 };
+  const asked = problemsOfStep(context.problems, seed, step - from, stage.groupsPerStep);
+  let all = await rolloutBatch(context, sampler, step, { problems: asked, first: 0 });
+  const kept = () => all.filter((group) => isTrained(stage, group));
+  const most = stage.dynamicSampling?.maxBatches ?? 1;
+  let tried = asked.length;
+  for (let batch = 1; batch < most && kept().length < stage.groupsPerStep; batch++) {
+    const missing = stage.groupsPerStep - kept().length;
+    const places = Array.from({ length: missing }, (_, i) => tried - asked.length + i);
+    const further = problemsAt(context.problems, deriveSeed(seed, 'further problems', step), places);
+    all = [...all, ...(await rolloutBatch(context, sampler, step, { problems: further, first: tried }))];
+    tried += missing;
+  }
+  warnWhereShort(context, kept().length);
+  return { all, trained: kept() };
+}
+
+/** Rolls out and scores groups; grading overlaps with sampling. Groups that lost all members are left out. */
+async function rolloutBatch<P extends Problem>(
+  context: RlContext<P>,
+  sampler: RolloutSettings['sampler'],
+  step: number,
+  asked: { readonly problems: readonly P[]; readonly first: number },
 ): Promise<AdvantagedGroup<P>[]> {
   const { recipe, stage, scoring, signal } = context;
-  const { seed, from } = context.order ?? { seed: recipe.seed, from: 0 };
-  const problems = problemsOfStep(context.problems, seed, step - from, stage.groupsPerStep);
-  const plans = planGroups(problems, stage.groupSize, `rl/${step}`);
+  const plans = planGroups(asked.problems, stage.groupSize, `rl/${step}`, asked.first);
   const advantages: Advantage = advantageOf(stage.algorithm.advantage);
   const groups = new Map<string, AdvantagedGroup<P>>();
   let done = 0;
@@ -119,16 +163,31 @@ export async function rolloutGroups<P extends Problem>(
   return order.map((groupId) => groups.get(groupId)!).filter(({ group }) => group.members.length > 0);
 }
 
+/** Whether a step is trained on this group: not where it is left out for being all wrong, or replaced for having no gradient. */
+export function isTrained(stage: RlStage, group: AdvantagedGroup): boolean {
+  if (stage.allWrongGroups === 'leaveOut' && !hasRightAnswer(group)) return false;
+  return stage.dynamicSampling === undefined || differ(group.group.members.map(({ reward }) => reward.total));
+}
+
+/** Dynamic sampling has a bound, and a step that reaches it trains on what there is. */
+export function warnWhereShort<P extends Problem>({ stage, sink }: Pick<RlContext<P>, 'stage' | 'sink'>, kept: number): void {
+  if (stage.dynamicSampling === undefined || kept >= stage.groupsPerStep) return;
+  const { maxBatches } = stage.dynamicSampling;
+  const text = `${kept} of ${stage.groupsPerStep} groups have a gradient after ${maxBatches} batches (rl.dynamicSampling.maxBatches): the step trains on those`;
+  sink({ kind: 'note', level: 'warning', text });
+}
+
 /** Rollouts as an update takes them, with the log-probs of the policy that the step starts from. */
 async function withOldLogProbs<P extends Problem>(
   context: RlContext<P>,
   groups: readonly AdvantagedGroup<P>[],
-): Promise<{ sequences: TrainedSequence[][]; gap?: number }> {
+): Promise<{ sequences: TrainedSequence[][]; metrics: Metrics }> {
   const { stage, trainer, signal } = context;
   const { oldLogProbs, truncatedImportanceSampling, klCoefficient, ratio } = stage.algorithm;
   const all = groups.flatMap(({ group }) => group.members.map((member) => member.trajectory)).filter(({ mask }) => mask.includes(1));
   const recompute = oldLogProbs === 'trainer' || ratio === 'sequence' || truncatedImportanceSampling !== undefined;
   const logProbsOf = async (policy: Trainer): Promise<Map<Trajectory, Float64Array>> => {
+    if (all.length === 0) return new Map();
     const values = await policy.forward(
       all.map((trajectory) => toDatum(trajectory)),
       signal,
@@ -152,7 +211,14 @@ async function withOldLogProbs<P extends Problem>(
       ];
     }),
   );
-  return { sequences, ...(old && { gap: samplerGap(all, old) }) };
+  const cap = truncatedImportanceSampling;
+  return {
+    sequences,
+    metrics: {
+      ...(old && { 'train/samplerGap': samplerGap(all, old) }),
+      ...(old && cap !== undefined && { 'train/importanceCapped': importanceCapped(all, old, cap) }),
+    },
+  };
 }
 
 /** Mean absolute difference of the trainer's and the sampler's log-probs over the model's tokens, nats. */
@@ -170,12 +236,32 @@ function samplerGap(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajec
   return tokens === 0 ? 0 : sum / tokens;
 }
 
-function record<P extends Problem>(context: RlContext<P>, groups: readonly AdvantagedGroup<P>[], step: number): void {
-  for (const { group, advantages } of groups) {
+/** Share of the model's tokens whose importance weight is cut at the cap. */
+function importanceCapped(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>, cap: number): number {
+  const limit = Math.log(cap);
+  let capped = 0;
+  let tokens = 0;
+  for (const trajectory of trajectories) {
+    const values = old.get(trajectory)!;
+    for (const [t, bit] of trajectory.mask.entries()) {
+      if (bit !== 1) continue;
+      tokens++;
+      if (values[t]! - trajectory.samplerLogProbs[t]! > limit) capped++;
+    }
+  }
+  return tokens === 0 ? 0 : capped / tokens;
+}
+
+/** Tells of every rollout of a step, those of groups that are not trained included. */
+export function record<P extends Problem>({ sink }: Pick<RlContext<P>, 'sink'>, groups: readonly AdvantagedGroup<P>[], step: number): void {
+  for (const { group, advantages, sampledFrom } of groups) {
     for (const [i, { trajectory, verdict, reward }] of group.members.entries()) {
-      context.sink({
+      sink({
         kind: 'trajectory',
-        record: { stage: 'rl', step, split: 'train', trajectory, ...(verdict && { verdict }), reward, advantage: advantages[i]! },
+        record: {
+          ...{ stage: 'rl', step, split: 'train', trajectory, ...(verdict && { verdict }), reward, advantage: advantages[i]! },
+          ...(sampledFrom !== undefined && { sampledFrom }),
+        },
       });
     }
   }

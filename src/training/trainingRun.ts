@@ -7,7 +7,7 @@ import type { Target } from '../data/select/target.js';
 import type { EventSink, Metrics } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { Trainer } from '../engine/trainer.js';
-import type { Recipe } from '../recipe/schema.js';
+import type { Recipe, RlStage } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
 import type { Scoring } from '../reward/rewardFunction.js';
 import { openRun } from '../runs/reader.js';
@@ -16,11 +16,14 @@ import type { Session } from '../session/session.js';
 import type { Log } from '../session/withRun.js';
 import { UserError } from '../userError.js';
 import { alarms } from './alarms.js';
+import { asyncStartOf } from './asyncPosition.js';
+import { AsyncRollouts } from './asyncRollouts.js';
+import { asyncStep } from './asyncStep.js';
 import { CheckpointKeeper } from './checkpoints.js';
 import { buildDemonstrations } from './demonstrations.js';
 import { type Position, positionOf } from './position.js';
 import { Refresher } from './refresh.js';
-import { rlStep } from './rl.js';
+import { type RlContext, rlStep } from './rl.js';
 import { sftStep, sftUpdates } from './sft.js';
 import { evaluateStage } from './stageEvaluation.js';
 import type { TrainingData, TrainOptions } from './trainOptions.js';
@@ -133,53 +136,68 @@ export class TrainingRun<P extends Problem> {
   }
 
   async #rl(position: Position): Promise<void> {
-    const { recipe, session, scoring, sink, signal, options, log } = this.#parts;
+    const { recipe, sink, signal } = this.#parts;
     const stage = recipe.rl;
     if (!stage) throw new UserError('the recipe has a stage "rl" but no section rl');
     const started = performance.now();
     const reference = stage.algorithm.klCoefficient > 0 ? await this.#reference() : undefined;
     sink({ kind: 'stageStarted', stage: 'rl', steps: stage.steps });
     const refresher = new Refresher(this.#parts, this.#trainer);
-    let first: Metrics | undefined;
-    for (let step = position.step; step < stage.steps; step++) {
-      signal.throwIfAborted();
-      const { metrics: refreshed, ...stream } = await refresher.streamAt(step);
-      const begun = performance.now();
-      const context = {
-        recipe,
-        stage,
-        ...stream,
-        trainer: this.#trainer,
-        ...(reference && { reference }),
-        rollout: session.rolloutSettings(),
-        scoring,
-        sink,
-        signal,
-        onProgress: (done: number, all: number) => options.onProgress?.('rollouts', done, all),
-      };
-      const metrics: Metrics = { ...(await rlStep(context, step)), ...refreshed, 'seconds/step': (performance.now() - begun) / 1000 };
-      first ??= metrics;
-      const found = alarms(metrics, first);
-      for (const alarm of found) {
-        log(`step ${step + 1}: ${alarm.text}`, 'warning');
-        this.#note('warning', `step ${step + 1}: ${alarm.text}`);
+    const ahead = stage.async && this.#ahead(position.step, stage);
+    try {
+      let first: Metrics | undefined;
+      for (let step = position.step; step < stage.steps; step++) {
+        signal.throwIfAborted();
+        const { metrics: refreshed, ...stream } = await refresher.streamAt(step);
+        const begun = performance.now();
+        const context = { ...this.#context(stage), ...stream, ...(reference && { reference }) };
+        const made = ahead ? await asyncStep(context, ahead, step) : await rlStep(context, step);
+        const metrics: Metrics = { ...made, ...refreshed, 'seconds/step': (performance.now() - begun) / 1000 };
+        first ??= metrics;
+        this.#tellAlarms(step, metrics, first, position);
+        await this.#endStep('rl', step, stage.steps, metrics, recipe.checkpoints.everySteps);
+        const every = recipe.evaluation.everySteps;
+        if (every > 0 && (step + 1) % every === 0 && step + 1 < stage.steps)
+          await evaluateStage(this.#parts, this.#trainer, { stage: 'rl', step: step + 1, extra: false });
       }
-      if (found.some(({ kind }) => kind === 'nan')) {
-        const best = this.#keeper.best ?? position.checkpoint;
-        throw new UserError(
-          `step ${step + 1} of rl gave ${found[0]!.text}; the run ends here`,
-          best
-            ? `The best checkpoint is kept: ${best.path}. Lower rl.learningRate and start anew.`
-            : 'Lower rl.learningRate and start anew.',
-        );
-      }
-      await this.#endStep('rl', step, stage.steps, metrics, recipe.checkpoints.everySteps);
-      const every = recipe.evaluation.everySteps;
-      if (every > 0 && (step + 1) % every === 0 && step + 1 < stage.steps)
-        await evaluateStage(this.#parts, this.#trainer, { stage: 'rl', step: step + 1, extra: false });
+    } finally {
+      await ahead?.close();
     }
     await reference?.unload();
     await this.#endStage('rl', stage.steps, started);
+  }
+
+  #context(stage: RlStage): RlContext<P> {
+    const { recipe, session, scoring, sink, signal, options, data } = this.#parts;
+    return {
+      ...{ recipe, stage, problems: data.train, trainer: this.#trainer, rollout: session.rolloutSettings(), scoring, sink, signal },
+      onProgress: (done, all) => options.onProgress?.('rollouts', done, all),
+    };
+  }
+
+  /** Rollouts across steps, from where the run's record stands. */
+  #ahead(step: number, stage: RlStage): AsyncRollouts<P> {
+    const run = openRun(this.#parts.writer.folder);
+    try {
+      return new AsyncRollouts(this.#context(stage), asyncStartOf(run, step, stage));
+    } finally {
+      run.close();
+    }
+  }
+
+  /** @throws UserError where a number is not finite */
+  #tellAlarms(step: number, metrics: Metrics, first: Metrics, position: Position): void {
+    const found = alarms(metrics, first);
+    for (const alarm of found) {
+      this.#parts.log(`step ${step + 1}: ${alarm.text}`, 'warning');
+      this.#note('warning', `step ${step + 1}: ${alarm.text}`);
+    }
+    if (!found.some(({ kind }) => kind === 'nan')) return;
+    const best = this.#keeper.best ?? position.checkpoint;
+    throw new UserError(
+      `step ${step + 1} of rl gave ${found[0]!.text}; the run ends here`,
+      best ? `The best checkpoint is kept: ${best.path}. Lower rl.learningRate and start anew.` : 'Lower rl.learningRate and start anew.',
+    );
   }
 
   async #endStep(stage: 'sft' | 'rl', step: number, steps: number, metrics: Metrics, every: number): Promise<void> {
