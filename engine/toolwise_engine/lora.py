@@ -5,6 +5,7 @@ The head is no module call in this engine (see network.py), so its adapter is co
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,9 @@ def add_adapters(model: Any, lora: Lora) -> None:
     if lora.rank > narrowest:
         raise user_error(f"lora_config.rank is {lora.rank}; the narrowest layer of this model is {narrowest} wide")
     config = LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=0.0, bias="none", target_modules=wanted)
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+        # Of a tied head: what is exported gives it a weight of its own.
+        warnings.filterwarnings("ignore", message=".*tie_word_embeddings", category=UserWarning)
         torch.manual_seed(lora.seed)
         inject_adapter_in_model(config, model)
     for name, parameter in model.named_parameters():
