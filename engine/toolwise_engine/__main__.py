@@ -20,6 +20,7 @@ from pathlib import Path
 
 from toolwise_engine.base_model import BaseModel, read_base_model
 from toolwise_engine.checkpoints import CheckpointStore
+from toolwise_engine.device import DEVICES, choose_device
 from toolwise_engine.errors import EngineError, user_error
 from toolwise_engine.precision import DTYPES
 from toolwise_engine.threads import choose_threads
@@ -35,7 +36,8 @@ def main() -> int:
         return give_up(f"{KEY_VARIABLE} is not set: the engine serves only who knows its key.")
     die_with_parent()
     try:
-        models = {name: read_base_model(name, folder, options.dtype) for name, folder in options.model}
+        device = choose_device(options.device)
+        models = {name: read_base_model(name, folder, options.dtype, device) for name, folder in options.model}
         store = CheckpointStore(options.checkpoints)
         listener = listen(options.port)
     except EngineError as error:
@@ -43,7 +45,7 @@ def main() -> int:
     except OSError as error:
         return give_up(f"The engine cannot start: {error}.")
     threads = choose_threads(options.threads)
-    serve(models, store, key, listener, threads, options)
+    serve(models, store, key, listener, threads, device, options)
     sys.stderr.flush()
     os._exit(0)  # The worker may be deep in a tensor operation, which nothing can interrupt.
 
@@ -52,6 +54,7 @@ def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="toolwise_engine", description="Trains and samples language models on this machine.")
     parser.add_argument("--model", action="append", required=True, type=named_folder, metavar="NAME=FOLDER", help="a base model to serve")
     parser.add_argument("--dtype", choices=DTYPES, default="auto", help="number format of the compute copies")
+    parser.add_argument("--device", choices=DEVICES, default="auto", help="auto: a GPU that torch can use, else the CPU")
     parser.add_argument(
         "--threads", type=thread_count, default="auto", metavar="auto|N", help="threads of torch; auto: cores that are free"
     )
@@ -101,7 +104,13 @@ def listen(port: int) -> socket.socket:
 
 
 def serve(
-    models: dict[str, BaseModel], store: CheckpointStore, key: str, listener: socket.socket, threads: int, options: argparse.Namespace
+    models: dict[str, BaseModel],
+    store: CheckpointStore,
+    key: str,
+    listener: socket.socket,
+    threads: int,
+    device: str,
+    options: argparse.Namespace,
 ) -> None:
     import torch
     import transformers
@@ -115,6 +124,7 @@ def serve(
     settings = Settings(
         models=models,
         threads=threads,
+        device=device,
         session_timeout=options.session_timeout,
         poll_seconds=options.poll_seconds,
         kept_snapshots=options.kept_snapshots,

@@ -54,7 +54,7 @@ def make_app(settings: Settings, store: CheckpointStore, key: str) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         futures = Futures(asyncio.get_running_loop())
-        state.worker = Worker(futures, settings.threads)
+        state.worker = Worker(futures, settings.threads, settings.device)
         state.service = Service(settings, store, futures, state.worker)
         state.worker.start()
         keeper = asyncio.create_task(keep_house(state.service))

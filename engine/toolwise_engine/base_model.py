@@ -25,14 +25,15 @@ class BaseModel:
     parameters: int
     weights_hash: str
     dtype: str
+    device: str = "cpu"
 
     @property
     def limits(self) -> Limits:
         return Limits(self.name, self.vocabulary, self.context)
 
 
-def read_base_model(name: str, folder: Path, dtype: str) -> BaseModel:
-    """The facts of a model folder; `dtype` may be `auto`."""
+def read_base_model(name: str, folder: Path, dtype: str, device: str = "cpu") -> BaseModel:
+    """The facts of a model folder; `dtype` may be `auto`, `device` is where it will compute."""
     config_file = folder / "config.json"
     if not config_file.is_file():
         raise user_error(f"Model {name}: {folder} has no config.json; expected a local Hugging Face folder of a causal language model.")
@@ -49,7 +50,8 @@ def read_base_model(name: str, folder: Path, dtype: str) -> BaseModel:
     if type(vocabulary) is not int or type(context) is not int:
         raise user_error(f"Model {name}: {config_file} does not give vocab_size and max_position_embeddings as numbers.")
     architecture = (config.get("architectures") or ["unknown"])[0]
-    return BaseModel(name, folder, architecture, vocabulary, context, parameters, hash_files(files), choose_dtype(dtype, parameters))
+    chosen = choose_dtype(dtype, parameters, device=device)
+    return BaseModel(name, folder, architecture, vocabulary, context, parameters, hash_files(files), chosen, device)
 
 
 def count_parameters(file: Path) -> int:

@@ -122,7 +122,7 @@ class Batch:
             sources += [last[at + unit] for unit in seat.sources]
             rows += seat.rows
             at += len(seat.units)
-        return self._sample(hidden[torch.tensor(sources)], rows)
+        return self._sample(hidden[torch.tensor(sources, device=hidden.device)], rows)
 
     def _sample(self, hidden: Tensor, rows: list[Row]) -> list[Row]:
         """Draws a token for each row from its last hidden state. Returns rows that ended."""
@@ -133,15 +133,17 @@ class Batch:
             np.array([len(row.logprobs) for row in rows]),
         )
         entropy = any(r.entropy for r in requests)
-        temperature = torch.tensor([float(r.temperature) for r in requests])
-        top_p = torch.tensor([float(r.top_p) for r in requests])
-        top_k = torch.tensor([r.top_k for r in requests])
-        uniform = torch.from_numpy(random)
+        device = hidden.device
+        temperature = torch.tensor([float(r.temperature) for r in requests], device=device)
+        top_p = torch.tensor([float(r.top_p) for r in requests], device=device)
+        top_k = torch.tensor([r.top_k for r in requests], device=device)
+        uniform = torch.from_numpy(random).to(device)
+        drawn_rows = DRAWN_ROWS if device.type == "cpu" else HEAD_ROWS
         pieces = []
         for begin in range(0, len(rows), HEAD_ROWS):
             logits = self.snapshot.network.logits(hidden[begin : begin + HEAD_ROWS])
-            for at in range(begin, begin + len(logits), DRAWN_ROWS):
-                part = slice(at, min(at + DRAWN_ROWS, begin + len(logits)))
+            for at in range(begin, begin + len(logits), drawn_rows):
+                part = slice(at, min(at + drawn_rows, begin + len(logits)))
                 scores = logits[part.start - begin : part.stop - begin].float()
                 pieces.append(draw(scores, temperature[part], top_p[part], top_k[part], uniform[part], entropy))
         drawn = joined(pieces)

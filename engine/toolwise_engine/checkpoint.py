@@ -57,7 +57,7 @@ def _flush(path: Path) -> None:
 
 def write_tensors(path: Path, tensors: dict[str, Tensor]) -> None:
     """One safetensors file, marked as PyTorch's."""
-    save_file({name: t.detach().contiguous() for name, t in tensors.items()}, path, metadata={"format": "pt"})
+    save_file({name: t.detach().cpu().contiguous() for name, t in tensors.items()}, path, metadata={"format": "pt"})
 
 
 def save_checkpoint(

@@ -35,10 +35,10 @@ class _Open:
 class Generator:
     """`submit` and `cancel` may be called from any thread, all else from one. max_rows: rows decoded at once for one snapshot."""
 
-    def __init__(self, max_rows: int = 256, cache_bytes: int | None = None) -> None:
+    def __init__(self, max_rows: int = 256, cache_bytes: int | None = None, device: str = "cpu") -> None:
         self._inbox: deque[SampleRequest | str] = deque()
         self._max_rows = max_rows
-        self._cache_bytes = share() if cache_bytes is None else cache_bytes
+        self._cache_bytes = share(torch.device(device)) if cache_bytes is None else cache_bytes
         self._open: dict[str, _Open] = {}
         self._row_of: dict[int, _Open] = {}
         self._batches: list[Batch] = []
@@ -204,6 +204,6 @@ def _score_prompt(request: SampleRequest) -> list[float | None]:
     network = request.snapshot.network
     if len(request.prompt) == 1:
         return [None]
-    stream = build_stream([request.prompt[:-1]], network.dtype)
+    stream = build_stream([request.prompt[:-1]], network.dtype, network.device)
     hidden = network.hidden(stream.ids, stream.positions, stream)
-    return [None, *score(network, hidden, torch.tensor(request.prompt[1:])).tolist()]
+    return [None, *score(network, hidden, torch.tensor(request.prompt[1:], device=network.device)).tolist()]

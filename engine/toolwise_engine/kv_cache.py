@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from toolwise_engine.attention import attend_with_mass, merge
+from toolwise_engine.attention import aligned, attend_with_mass, merge
 from toolwise_engine.network import Network
 
 FIRST_SLOTS = 32
@@ -32,17 +32,17 @@ class Spare:
     def __init__(self) -> None:
         self._held: Tensor | None = None
 
-    def zeros(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    def zeros(self, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
         """A tensor of zeros, in the memory held where that is enough."""
         held, count = self._held, math.prod(shape)
         if held is None or held.dtype != dtype or held.numel() < count:
-            return torch.zeros(shape, dtype=dtype)
+            return torch.zeros(shape, dtype=dtype, device=device)
         self._held = None
         return held[:count].zero_().view(shape)
 
     def give(self, tensor: Tensor) -> None:
         """Takes the memory of a tensor that nobody uses any more."""
-        flat = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
+        flat = tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.element_size(),), (1,), 0)
         if self._held is None or self._held.numel() < flat.numel():
             self._held = flat
 
@@ -60,10 +60,11 @@ class PrefixCache:
         self.live = 0
         self.kept: dict[int, list[int]] = {}
         self._shape = s
-        self.kv = torch.zeros(s.layers, 2, 0, s.key_heads, 0, s.head_dim, dtype=network.dtype)
-        self.prefix_kv = torch.empty(s.layers, 2, s.key_heads, len(prefix), s.head_dim, dtype=network.dtype)
+        self.kv = torch.zeros(s.layers, 2, 0, s.key_heads, 0, s.head_dim, dtype=network.dtype, device=network.device)
+        self.prefix_kv = torch.empty(s.layers, 2, s.key_heads, len(prefix), s.head_dim, dtype=network.dtype, device=network.device)
         if prefix:
-            network.hidden(torch.tensor(prefix), torch.arange(len(prefix)), _PrefixAttention(self.prefix_kv))
+            ids = torch.tensor(prefix, device=network.device)
+            network.hidden(ids, torch.arange(len(prefix), device=network.device), _PrefixAttention(self.prefix_kv))
 
     @property
     def slots(self) -> int:
@@ -94,10 +95,11 @@ class PrefixCache:
         kept = list(self.kept)[max(0, len(self.kept) - (count - max(slots, self.live))) :]
         at = {slot: count - 1 - i for i, slot in enumerate(kept)}
         s = self._shape
-        grown = self._spare.zeros((s.layers, 2, count, s.key_heads, capacity, s.head_dim), self.kv.dtype)
+        grown = self._spare.zeros((s.layers, 2, count, s.key_heads, capacity, s.head_dim), self.kv.dtype, self.kv.device)
         grown[:, :, : self.live, :, : self.capacity] = self.kv[:, :, : self.live]
         if at:
-            grown[:, :, torch.tensor(list(at.values())), :, : self.capacity] = self.kv[:, :, torch.tensor(kept)]
+            source, target = (torch.tensor(column, device=self.kv.device) for column in (kept, list(at.values())))
+            grown[:, :, target, :, : self.capacity] = self.kv[:, :, source]
         self.release()
         self.kv = grown
         self.kept = {at[slot]: self.kept[slot] for slot in kept}
@@ -115,7 +117,7 @@ class PrefixCache:
         """Copies the first `length` tokens of slots, all at once: (from, to) pairs."""
         moves = [(a, b) for a, b in moves if a != b]
         if moves and length:
-            source, target = (torch.tensor(column) for column in zip(*moves, strict=True))
+            source, target = (torch.tensor(column, device=self.kv.device) for column in zip(*moves, strict=True))
             self.kv[:, :, target, :, :length] = self.kv[:, :, source, :, :length]
 
 
@@ -172,16 +174,20 @@ class CachedAttention:
         slot = (first + torch.arange(rows))[:, None].expand(rows, queries)
         at, slot = own[real], slot[real]
         written = ((slot[:, None] * heads + torch.arange(heads)) * cache.capacity + at[:, None]).flatten()
-        mask = torch.where(torch.arange(keys) <= own[..., None], 0.0, float("-inf")).to(cache.kv.dtype)
+        device = cache.kv.device
+        seen = torch.arange(keys, device=device) <= own.to(device)[..., None]
+        mask = torch.where(seen, 0.0, float("-inf")).to(cache.kv.dtype)
         groups = cache._shape.heads // heads
-        mask = mask[:, None, None].expand(rows, 1, groups, queries, keys).reshape(rows, 1, groups * queries, keys)
+        mask = aligned(mask[:, None, None].expand(rows, 1, groups, queries, keys).reshape(rows, 1, groups * queries, keys))
+        written, padded = written.to(device), None if padded is None else padded.to(device)
         self._parts.append(_Part(cache, first, rows, len(self._ids), int(lengths.sum()), queries, keys, written, mask, padded))
         self._ids.extend(token for chunk in chunks for token in chunk)
         self._positions.append(at + len(cache.prefix))
 
     def run(self, network: Network) -> Tensor:
         """Final hidden states of all tokens added, in order."""
-        return network.hidden(torch.tensor(self._ids), torch.cat(self._positions), self)
+        ids, positions = torch.tensor(self._ids, device=network.device), torch.cat(self._positions).to(network.device)
+        return network.hidden(ids, positions, self)
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         outputs = [self._attend(part, layer, query, key, value, scale) for part in self._parts]

@@ -91,6 +91,7 @@ class Network:
         self.lora = lora
         self.shape = shape_of(model.config)
         self.dtype: torch.dtype = model.dtype
+        self.device: torch.device = model.device
         self.weights: dict[str, Tensor] = {published(name): p for name, p in model.named_parameters()}
         by_identity = {id(tensor): name for name, tensor in self.weights.items()}
         head = model.get_output_embeddings()
@@ -144,8 +145,10 @@ def _refuse_what_we_do_not_compute(config: Any) -> None:
         raise user_error(f"{config.model_type} is not a decoder-only language model.")
 
 
-def load_network(folder: Path, dtype: torch.dtype, lora: Lora | None = None) -> tuple[Network, dict[str, Tensor]]:
-    """The model of a Hugging Face folder in `dtype`, and float32 masters by name: of all weights, or of the adapters alone.
+def load_network(
+    folder: Path, dtype: torch.dtype, lora: Lora | None = None, device: str | torch.device = "cpu"
+) -> tuple[Network, dict[str, Tensor]]:
+    """The model of a Hugging Face folder on `device` in `dtype`, and float32 masters by name: of all weights, or of the adapters alone.
 
     In float32 weights and masters share memory.
     """
@@ -157,8 +160,10 @@ def load_network(folder: Path, dtype: torch.dtype, lora: Lora | None = None) -> 
         raise user_error(f"{config.model_type} cannot run here: {error}") from error
     if lora is not None:
         add_adapters(model, lora)
+        model = model.to(device)
         masters = {published(n): p.data if dtype == torch.float32 else p.data.float() for n, p in model.named_parameters() if is_adapter(n)}
     else:
+        model = model.to(device)
         masters = {name: p.data for name, p in model.named_parameters()}
         if dtype != torch.float32:
             masters = {name: p.clone() for name, p in masters.items()}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from toolwise_engine.base_model import BaseModel
 from toolwise_engine.checkpoints import Address, CheckpointStore
 from toolwise_engine.errors import user_error
 from toolwise_engine.policy import AdamParams, Policy
@@ -23,6 +24,7 @@ def create(model: Model) -> dict:
         model.policy = Policy.create(
             model.base.folder,
             model.base.dtype,
+            device=model.base.device,
             train_unembed=model.train_unembed,
             train_attn=model.train_attn,
             train_mlp=model.train_mlp,
@@ -114,8 +116,8 @@ def release(model: Model, source: Source) -> None:
     source.drop("This sampling session was deleted.")
 
 
-def load_snapshot(folder: Path, dtype: str, checkpoint: Path | None) -> Snapshot:
-    return Snapshot.load(folder, dtype, checkpoint)
+def load_snapshot(base: BaseModel, checkpoint: Path | None) -> Snapshot:
+    return Snapshot.load(base.folder, base.dtype, checkpoint, base.device)
 
 
 def policy_of(model: Model) -> Policy:

@@ -21,7 +21,7 @@ class AdamW:
     @torch.no_grad()
     def step(self, gradients: dict[str, Tensor], adam: AdamParams) -> float:
         """One update with float32 gradients (which it may scale in place). Returns their norm before clipping."""
-        norm = math.sqrt(math.fsum(float(n) ** 2 for n in torch._foreach_norm(list(gradients.values()))))
+        norm = math.sqrt(math.fsum(n**2 for n in torch.stack(torch._foreach_norm(list(gradients.values()))).tolist()))
         if not math.isfinite(norm):
             raise server_error("The gradient is not finite: the update was left out and the gradient cleared.")
         if 0 < adam.grad_clip_norm < norm:
@@ -49,7 +49,12 @@ class AdamW:
             return
         for name, master in self._masters.items():
             self._optimizer.state[master] = {
-                "step": torch.tensor(float(steps)),
-                "exp_avg": first[name].float().clone() if name in first else torch.zeros_like(master),
-                "exp_avg_sq": second[name].float().clone() if name in second else torch.zeros_like(master),
+                "step": torch.tensor(float(steps), device=master.device),
+                "exp_avg": _own(first[name], master) if name in first else torch.zeros_like(master),
+                "exp_avg_sq": _own(second[name], master) if name in second else torch.zeros_like(master),
             }
+
+
+def _own(moment: Tensor, master: Tensor) -> Tensor:
+    """A float32 copy of a saved moment, beside its master."""
+    return moment.to(master.device, torch.float32, copy=True)

@@ -23,6 +23,9 @@ from toolwise_engine.stream import build_stream, split_by_size
 
 __all__ = ["AdamParams", "Datum", "Policy"]
 
+TRAINING_BYTES = 12
+"""Of a trained weight, not allocated yet when a policy is made: its gradient and AdamW's two moments, float32."""
+
 
 class Policy:
     """`version` counts optimizer steps and travels with checkpoints. `tokens_seen` counts what went through the layers."""
@@ -40,7 +43,7 @@ class Policy:
         self._gradients: dict[str, Tensor] | None = None
         self._tokenizer = load_tokenizer(folder)
         self._snapshot: Snapshot | None = None
-        self._activation_bytes = share()
+        self._activation_bytes = share(network.device, TRAINING_BYTES * sum(t.numel() for t in self._trained.values()))
         self.version = 0
         self.tokens_seen = 0
 
@@ -54,11 +57,12 @@ class Policy:
         train_mlp: bool = True,
         rank: int = 0,
         seed: int = 0,
+        device: str = "cpu",
     ) -> Policy:
         """Loads a Hugging Face folder; dtype is "bfloat16" or "float32". Rank 0 trains the weights (norms in any case), else adapters."""
         parts = {"unembed": train_unembed, "attn": train_attn, "mlp": train_mlp}
         lora = Lora(rank, seed, **parts) if rank > 0 else None
-        network, masters = load_network(Path(folder), getattr(torch, dtype), lora)
+        network, masters = load_network(Path(folder), getattr(torch, dtype), lora, device)
         return cls(Path(folder), network, masters, frozenset(part for part, trained in parts.items() if not trained))
 
     def forward(self, data: list[Datum], loss_fn: str = "cross_entropy") -> list[np.ndarray]:
@@ -155,16 +159,16 @@ class Policy:
 
     def _hidden(self, data: list[Datum]) -> tuple[Tensor, list[np.ndarray], Tensor]:
         """Final hidden states before the targets that count, all data after one another; their positions in each datum; the targets."""
-        stream = build_stream([d.tokens for d in data], self._network.dtype)
+        stream = build_stream([d.tokens for d in data], self._network.dtype, self._network.device)
         self.tokens_seen += len(stream.ids)
         places = [np.arange(len(d.tokens)) if d.weights is None else np.flatnonzero(np.asarray(d.weights)) for d in data]
         rows = torch.cat([source[torch.from_numpy(at)] for source, at in zip(stream.sources, places, strict=True)])
         targets = torch.from_numpy(np.concatenate([np.asarray(d.targets, dtype=np.int64)[at] for d, at in zip(data, places, strict=True)]))
         hidden = self._network.hidden(stream.ids, stream.positions, stream)
-        return hidden.index_select(0, rows), places, targets
+        return hidden.index_select(0, rows.to(hidden.device)), places, targets.to(hidden.device)
 
     def _spread(self, logprobs: Tensor, places: list[np.ndarray], outputs: list[np.ndarray]) -> None:
-        begin, values = 0, logprobs.numpy()
+        begin, values = 0, logprobs.cpu().numpy()
         for at, output in zip(places, outputs, strict=True):
             output[at] = values[begin : begin + len(at)]
             begin += len(at)
@@ -180,7 +184,7 @@ class Policy:
             rows = [
                 np.full(len(at), default) if v is None else np.asarray(v, dtype=np.float32)[at] for v, at in zip(lists, places, strict=True)
             ]
-            return torch.from_numpy(np.concatenate(rows).astype(np.float32))
+            return torch.from_numpy(np.concatenate(rows).astype(np.float32)).to(network.device)
 
         weights, old, advantages = column("weights", 1.0), column("logprobs", 0.0), column("advantages", 0.0)
 

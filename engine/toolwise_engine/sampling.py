@@ -51,7 +51,7 @@ def draw(logits: Tensor, temperature: Tensor, top_p: Tensor, top_k: Tensor, unif
     mass = logits.logsumexp(-1, keepdim=True)
     greedy, warm = temperature == 0, temperature != 1
     cut = ((top_p < 1) | (top_k > 0)) & ~greedy
-    tokens = torch.empty(len(logits), dtype=torch.long)
+    tokens = torch.empty(len(logits), dtype=torch.long, device=logits.device)
     probabilities = None
     if entropy or not bool((greedy | warm | cut).all()):
         probabilities = (logits - mass).exp_()
@@ -100,8 +100,9 @@ def _invert(weights: Tensor, uniform: Tensor) -> Tensor:
         sums = torch.cat([sums, weights[:, whole:].sum(-1, keepdim=True)], -1)
     stretch, rest = _search(sums, uniform)
     begin = stretch * STRETCH
-    at = (begin[:, None] + torch.arange(STRETCH)).clamp_(max=size - 1)
-    own = torch.where(begin[:, None] + torch.arange(STRETCH) < size, weights.gather(1, at), 0.0)
+    step = torch.arange(STRETCH, device=weights.device)
+    at = (begin[:, None] + step).clamp_(max=size - 1)
+    own = torch.where(begin[:, None] + step < size, weights.gather(1, at), 0.0)
     return begin + _search(own, rest)[0]
 
 
@@ -119,8 +120,8 @@ def _search(weights: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
 def _nucleus(scaled: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> Tensor:
     """Draws among the fewest most likely tokens whose mass reaches top_p, of at most top_k tokens (whose mass then counts as 1)."""
     mass = scaled.logsumexp(-1, keepdim=True)
-    tokens = torch.empty(len(scaled), dtype=torch.long)
-    left = torch.arange(len(scaled))
+    tokens = torch.empty(len(scaled), dtype=torch.long, device=scaled.device)
+    left = torch.arange(len(scaled), device=scaled.device)
     for size in (max(NUCLEUS, int(top_k.max())), WIDE_NUCLEUS, scaled.shape[1]):
         size = min(size, scaled.shape[1])
         part, own_top_p, own_top_k = scaled[left], top_p[left], top_k[left]
@@ -141,7 +142,7 @@ def _nucleus(scaled: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> T
 def _among(ids: Tensor, weights: Tensor, top_p: Tensor, top_k: Tensor, uniform: Tensor) -> Tensor:
     """Draws from candidates in falling order, the rest of the vocabulary being outside of the nucleus."""
     limit = torch.where(top_k > 0, top_k, ids.shape[1])[:, None]
-    weights = torch.where(torch.arange(weights.shape[1]) < limit, weights, 0.0)
+    weights = torch.where(torch.arange(weights.shape[1], device=weights.device) < limit, weights, 0.0)
     weights = torch.where(top_k[:, None] > 0, weights / weights.sum(-1, keepdim=True), weights)
     before = weights.cumsum(-1) - weights
     weights = torch.where(before < top_p[:, None], weights, 0.0)

@@ -12,12 +12,13 @@ from torch import Tensor
 
 from toolwise_engine.network import Network
 
-HEAD_BYTES = 16 << 20
-"""Float32 logits held at once: about what the processor caches."""
+HEAD_BYTES, GPU_HEAD_BYTES = 16 << 20, 512 << 20
+"""Float32 logits held at once: about what the processor caches; on a GPU enough to keep it busy."""
 
 
 def _chunk(network: Network) -> int:
-    return max(16, HEAD_BYTES // (4 * network.shape.vocabulary))
+    most = HEAD_BYTES if network.device.type == "cpu" else GPU_HEAD_BYTES
+    return max(16, most // (4 * network.shape.vocabulary))
 
 
 @torch.no_grad()
@@ -27,7 +28,7 @@ def score(network: Network, hidden: Tensor, targets: Tensor) -> Tensor:
     for rows, wanted in zip(hidden.split(_chunk(network)), targets.split(_chunk(network)), strict=True):
         logits = network.logits(rows).float()
         pieces.append(logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(-1))
-    return torch.cat(pieces) if pieces else torch.empty(0)
+    return torch.cat(pieces) if pieces else torch.empty(0, device=hidden.device)
 
 
 @torch.no_grad()
@@ -44,7 +45,7 @@ def score_with_gradient(
     `accumulated` that are trained.
     """
     head_gradient, bias_gradient = accumulated.get(network.head), accumulated.get(network.head_bias or "")
-    logprobs, gradients = torch.empty(len(targets)), torch.empty_like(hidden)
+    logprobs, gradients = torch.empty(len(targets), device=hidden.device), torch.empty_like(hidden)
     weight, size = network.weights[network.head], _chunk(network)
     for begin in range(0, len(targets), size):
         rows = slice(begin, min(begin + size, len(targets)))

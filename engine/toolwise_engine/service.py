@@ -333,7 +333,7 @@ class Service:
             )
         if name is not None:
             base = self._base(name)
-            load = partial(operations.load_snapshot, base.folder, base.dtype, None)
+            load = partial(operations.load_snapshot, base, None)
             return self.samplers.shared(f"base:{name}", lambda: Source(base, load=load), keep)
         address = parse_address(path or "", "model_path")
         self._must_exist(address)
@@ -342,7 +342,7 @@ class Service:
     def _checkpoint_source(self, address: Address) -> Source:
         model = self.sessions.models.get(address.model_id)
         base = model.base if model is not None else self._base(self.store.facts(address).base_model)
-        load = partial(operations.load_snapshot, base.folder, base.dtype, self.store.folder(address))
+        load = partial(operations.load_snapshot, base, self.store.folder(address))
         return Source(base, path=str(address), load=load)
 
     def get_sampler(self, sampler_id: str) -> dict:

@@ -23,10 +23,10 @@ class Snapshot:
     tokenizer: Tokenizer | None
 
     @classmethod
-    def load(cls, folder: Path, dtype: str, checkpoint: Path | None = None) -> Snapshot:
+    def load(cls, folder: Path, dtype: str, checkpoint: Path | None = None, device: str = "cpu") -> Snapshot:
         """The untouched weights of a model folder (version 0), or those of a checkpoint that a policy of this model saved."""
         saved, state = load_weights(Path(checkpoint)) if checkpoint is not None else ({}, {})
-        network, masters = load_network(Path(folder), getattr(torch, dtype), lora_of(state))
+        network, masters = load_network(Path(folder), getattr(torch, dtype), lora_of(state), device)
         version = 0
         if checkpoint is not None:
             misfit(saved, masters)

@@ -61,8 +61,9 @@ STEP = Step()
 class Worker:
     """Give it work with `submit`; results come through `Futures`."""
 
-    def __init__(self, futures: Futures, threads: int) -> None:
-        self.generator = Generator()
+    def __init__(self, futures: Futures, threads: int, device: str = "cpu") -> None:
+        self.generator = Generator(device=device)
+        self._device = device
         self._futures = futures
         self._threads = threads
         self._inbox: queue.SimpleQueue[Operation | Sampling | None] = queue.SimpleQueue()
@@ -168,7 +169,7 @@ class Worker:
         for sampling in self._open.values():
             self._settled.append((sampling.future, failure(error, "asample")))
         self._open.clear()
-        self.generator = Generator()
+        self.generator = Generator(device=self._device)
 
     def _fail(self, future: Future | None, error: Exception, name: str) -> None:
         if not isinstance(error, EngineError):
