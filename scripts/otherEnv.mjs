@@ -44,6 +44,24 @@ export function ensureEnv(name, python, ...steps) {
   return program;
 }
 
+/** One package without what it needs, in a folder to put first on PYTHONPATH. @returns the folder; undefined where pip fails */
+export function ensureTarget(name, python, requirement) {
+  const folder = join(home, name);
+  const stamp = join(folder, 'toolwise.json');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === requirement) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  console.log(`making ${folder}: ${requirement}`);
+  const { status, stderr } = spawnSync(python, ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', folder, requirement], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) {
+    console.error(stderr.trim().split('\n').slice(-5).join('\n'));
+    return undefined;
+  }
+  writeFileSync(stamp, requirement);
+  return folder;
+}
+
 /** What cannot be had here is no failure of ours: it is said, and the exit code stays 0. */
 export function notVerified(what, why) {
   console.log(`${what}: not verified: ${why}`);
