@@ -1,7 +1,8 @@
 /**
- * `npm run bench [engine|rollouts|sandbox|judge|grade|data]`: what this machine does, as ratios within one run. Prints a table; changes nothing.
- * Run it alone: another heavy job falsifies it. `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every
- * pair on which graders differ, as JSON Lines.
+ * `npm run bench [engine|rollouts|sandbox|judge|grade|data|peers]`: what this machine does, as ratios within one run. Prints a table; changes
+ * nothing, but `peers`, which runs only where it is named, installs what it compares with. Run it alone: another heavy job falsifies it.
+ * `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every pair on which graders differ, as JSON Lines;
+ * `--part`, `--rounds` and `--workload NAME=NUMBER` (as `answer=8`, `spread=0`) are for `peers`.
  */
 import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
@@ -14,6 +15,7 @@ import { resolveModel } from '../setup/weights.js';
 import { benchmarkData, benchmarkFinding } from './data.js';
 import { benchmarkGrade, mathVerifyPython } from './grade.js';
 import { benchmarkJudge } from './judge.js';
+import { benchmarkPeers, type Comparison, median, PEER_PARTS, type PeerPart } from './peers.js';
 import { benchmarkRollouts } from './rollouts.js';
 import { benchmarkSandbox } from './sandbox.js';
 
@@ -163,20 +165,60 @@ async function data(): Promise<Row[]> {
   ];
 }
 
-const PARTS = { engine, rollouts, sandbox, judge, grade, data };
+async function peers(): Promise<Row[]> {
+  const python = await ensurePythonEnv({ log });
+  const model = (await resolveModel('smollm2-135m', { log })).folder;
+  const parts = PEER_PARTS.filter((part) => options.part === undefined || options.part.includes(part));
+  const workload = Object.fromEntries(
+    (options.workload ?? []).map((pair) => pair.split('=')).map(([name, value]) => [name!, Number(value)]),
+  );
+  const found = await benchmarkPeers({ python, model, parts, rounds: Number(options.rounds), workload, log });
+  const what: Record<PeerPart, string> = {
+    generation: 'two-turn conversations: useful tokens a second',
+    step: 'whole RL step: sampled tokens a second',
+    training: 'training: tokens a second',
+  };
+  const speed = ({ tokens, seconds }: Comparison['ours']): string => rounded(median(tokens.map((count, i) => count / seconds[i]!)));
+  return found.map(({ part, peer, target, ours, theirs, ratio }) => [
+    what[part],
+    speed(ours),
+    'missing' in theirs ? `${peer}: not verified: ${theirs.missing}` : `${peer} ${speed(theirs)}`,
+    ratio === undefined ? '' : `${ratio.toFixed(2)}x, target ${target}x`,
+  ]);
+}
+
+const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers };
+/** Too long, and too large a download, for a run that names no part. */
+const ONLY_BY_NAME = new Set(['peers']);
 
 const { values: options, positionals: asked } = readArguments();
 console.log(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}`);
 const rows: Row[] = [];
-for (const [name, part] of Object.entries(PARTS)) if (asked.length === 0 || asked.includes(name)) rows.push(...(await part()));
+for (const [name, part] of Object.entries(PARTS))
+  if (asked.length === 0 ? !ONLY_BY_NAME.has(name) : asked.includes(name)) rows.push(...(await part()));
 console.log(table([['', 'toolwise', 'beside', 'ratio'], ...rows]));
 
 function readArguments() {
   try {
-    const read = parseArgs({ allowPositionals: true, options: { python: { type: 'string' }, list: { type: 'boolean', default: false } } });
+    const read = parseArgs({
+      allowPositionals: true,
+      options: {
+        python: { type: 'string' },
+        list: { type: 'boolean', default: false },
+        part: { type: 'string', multiple: true },
+        rounds: { type: 'string', default: '1' },
+        workload: { type: 'string', multiple: true },
+      },
+    });
     const unknown = read.positionals.filter((name) => !(name in PARTS));
-    if (unknown.length === 0) return read;
-    console.error(`error: no benchmark ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+    const parts = (read.values.part ?? []).filter((part) => !(PEER_PARTS as readonly string[]).includes(part));
+    const settings = (read.values.workload ?? []).filter((pair) => !/^[a-z]+=\d+(\.\d+)?$/.test(pair));
+    if (unknown.length > 0) console.error(`error: no benchmark ${unknown.join(', ')}; there are ${Object.keys(PARTS).join(', ')}`);
+    else if (parts.length > 0) console.error(`error: --part ${parts.join(', ')}: peers has ${PEER_PARTS.join(', ')}`);
+    else if (!/^[1-9]\d?$/.test(read.values.rounds))
+      console.error(`error: --rounds ${read.values.rounds}: a number from 1 to 99 is needed`);
+    else if (settings.length > 0) console.error(`error: --workload ${settings.join(', ')}: NAME=NUMBER is needed, as answer=8`);
+    else return read;
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);
   }
