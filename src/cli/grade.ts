@@ -1,5 +1,5 @@
 /** `toolwise grade`: parses, calls the graders, prints. Verdicts go to standard output, everything else to standard error. */
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { cpus } from 'node:os';
 import type { Command } from 'commander';
 import type { RowGrader } from '../grading/rowGrader.js';
@@ -71,6 +71,7 @@ async function run(file: string | undefined, options: Options): Promise<void> {
   const heartbeat = new Heartbeat(narrator, 'graded');
   try {
     await interruptible((signal) => {
+      setMaxListeners(0, signal); // every row in work listens
       const work: Work = { options, grader, probe, sandbox, narrator, heartbeat, parallel, signal };
       return options.run === undefined ? gradeRows(file!, work) : gradeRun(options.run, work);
     });

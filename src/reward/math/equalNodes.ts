@@ -65,10 +65,17 @@ function withLogBases(nodes: readonly Node[], compare: (nodes: readonly Node[]) 
       }),
     );
   const ten = compare(read(number(whole(10))));
-  if (ten === 'equal' || nodes.some((node) => someNode(node, (part) => part.kind === 'call' && part.name === 'ln'))) return ten;
+  if (ten === 'equal' || nodes.some((node) => someNode(node, isNaturalLog))) return ten;
   const natural = compare(read(undefined));
   return natural === 'equal' ? natural : ten === 'undecided' || natural === 'undecided' ? 'undecided' : 'different';
 }
+
+/** `\ln`, or `\log_e`: beside it a bare logarithm has base 10. */
+const isNaturalLog = (part: Node): boolean => {
+  if (part.kind !== 'call') return false;
+  const base = part.args[1];
+  return part.name === 'ln' || (part.name === 'log' && base?.kind === 'constant' && base.name === 'e');
+};
 
 function decide(a: Node, b: Node, budget: Budget): Decision {
   const [x, y] = [exactValue(a, budget), exactValue(b, budget)];

@@ -12,6 +12,7 @@
 import type { Graded } from '../../domain/verdict.js';
 import { Budget, OutOfBudget } from './budget.js';
 import { exactValue } from './exact.js';
+import { NAMES } from './notation.js';
 import { MAX_LENGTH, plainForm, textForm } from './plainText.js';
 import type { Question } from './question.js';
 import { readAnswer } from './readAnswer.js';
@@ -60,13 +61,23 @@ export function compareAnswers(a: string, b: string): Sameness {
   if (left === right) return { kind: 'equal' };
   if (WHOLE.test(left) && WHOLE.test(right)) return { kind: BigInt(left) === BigInt(right) ? 'equal' : 'different' };
   if (left.length > MAX_LENGTH || right.length > MAX_LENGTH) return { kind: 'different' };
-  const [x, y] = [readAnswer(left), readAnswer(right)];
-  if (textForm(left) === textForm(right)) return { kind: unitsDiffer(x, y) ? 'different' : 'equal' };
+  const [x, y] = [isTextWord(a) ? undefined : readAnswer(left), isTextWord(b) ? undefined : readAnswer(right)];
+  const digitsApart = x !== undefined && y !== undefined && DIGITS_BY_COMMA.test(left);
+  if (!digitsApart && textForm(left) === textForm(right)) return { kind: unitsDiffer(x, y) ? 'different' : 'equal' };
   if (x === undefined || y === undefined) return { kind: 'different' };
   const comparison: Comparison = { budget: new Budget(BUDGET), open: [], unclear: false };
   const kind = sameValue(x, y, comparison);
   return kind === 'undecided' ? { kind, open: comparison.unclear ? [] : comparison.open } : { kind };
 }
+
+/** The same characters with a space after the comma are a list instead of a number. */
+const DIGITS_BY_COMMA = /\d ?, ?\d/;
+/** What is set as text is a word, and no product of its letters. */
+const TEXT_WORD = /^\s*\\text(?:bf|it|rm|normal)?\s*\{\s*([A-Za-z]{2,30})\s*\}\s*$/;
+const isTextWord = (text: string): boolean => {
+  const word = text.length < 60 ? TEXT_WORD.exec(text)?.[1] : undefined;
+  return word !== undefined && !NAMES.has(word);
+};
 
 /** `mg` and `Mg` are one text, but not one unit. */
 const unitsDiffer = (a: Value | undefined, b: Value | undefined): boolean =>

@@ -81,10 +81,58 @@ const EQUAL: Readonly<Record<string, Pairs>> = {
     ['\\$1,000.50', '1000.5 dollars'],
     ['9.8\\,\\frac{\\text{m}}{\\text{s}^2}', '9.8\\text{ m/s}^2'],
     ['12 percent', '0.12'],
+    ['5 USD', '\\$5'],
+    ['₹50', '50'],
+    ['10^-4 eV', '10^{-4}'],
+  ],
+  'repeating decimals in brackets': [
+    ['0.(3)', '\\frac13'],
+    ['0.1(6)', '\\frac16'],
+    ['3.(142857)', '\\frac{22}{7}'],
+  ],
+  'braces that may be left out': [
+    ['1011_2', '1011_{2}'],
+    ['x\\equiv1\\pmod{3}', 'x \\equiv 1 \\pmod 3'],
+    ['\\mathbb R\\setminus\\{0\\}', '(-\\infty,0)\\cup(0,\\infty)'],
+    ['\\{2k:k\\in\\mathbb Z\\}', '\\{ 2k : k \\in \\mathbb{Z} \\}'],
+    ['3\\hat i', '3\\hat{i}'],
+    ['0.\\overline 3', '\\frac13'],
+  ],
+  'words set as text': [
+    ['\\text{Red}', 'red'],
+    ['\\text{pi}', '\\pi'],
   ],
 };
 
 const DIFFERENT: Readonly<Record<string, Pairs>> = {
+  'logarithms of another base': [
+    ['\\log 2', '\\log_{e} 2'],
+    ['\\log x', '\\log_e x'],
+    ['y=\\log x', 'y=\\ln x'],
+  ],
+  'words are no products': [
+    ['\\text{cat}', '\\text{act}'],
+    ['red', 'der'],
+    ['\\text{xy}', 'yx'],
+  ],
+  'repeating decimals are no products': [
+    ['0.(3)', '0'],
+    ['0.1(6)', '0.6'],
+    ['3.(3)', '9'],
+  ],
+  'a space makes a list of a number': [
+    ['1,234', '1, 234'],
+    ['1,234, 5', '1, 234, 5'],
+  ],
+  'functions of other variables': [
+    ['f(x,y)=x-y', 'f(y,x)=x-y'],
+    ['f(x)=x+1', 'f(y)=x+1'],
+  ],
+  'braces that say what is taken': [
+    ['x_{1}2', 'x_{12}'],
+    ['1011_2', '1011_{3}'],
+    ['\\vec vw', '\\vec{vw}'],
+  ],
   'functions with branches': [
     ['20-x', '|x-20|'],
     ['1000000-x', '|x-1000000|'],

@@ -155,6 +155,7 @@ export const CURRENCIES: ReadonlyMap<string, string> = new Map([
   ['€', 'euro'],
   ['£', 'pound'],
   ['¥', 'yen'],
+  ['₹', 'rupee'],
 ]);
 export const RAISED = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 export const VULGAR: ReadonlyMap<string, readonly [number, number]> = new Map([

@@ -6,7 +6,7 @@ export const isDigit = (char: string): boolean => char >= '0' && char <= '9';
 
 const NUMBER = /(\d*)(?:\.(\d*))?/y;
 const GROUP = /(?:,|\{,\}|\u2009)(\d{3})(?!\d)/y;
-const REPEATED = /\\(?:overline|bar|dot)\s*\{(\d+)\}/y;
+const REPEATED = /(?:\\(?:overline|bar|dot)\s*\{(\d+)\}|\((\d+)\))/y;
 const EXPONENT = /[eE]([+-]?\d{1,9})(?![\d.])/y;
 const MAX_PLAIN_EXPONENT = 5000n;
 
@@ -35,7 +35,8 @@ export function readNumber(text: string, from: number, thousands: boolean): { re
     at += 1 + after.length;
   }
   REPEATED.lastIndex = at;
-  const repeated = decimal ? REPEATED.exec(text)?.[1] : undefined;
+  const repeating = decimal ? REPEATED.exec(text) : null;
+  const repeated = repeating?.[1] ?? repeating?.[2];
   if (repeated !== undefined) at = REPEATED.lastIndex;
   EXPONENT.lastIndex = at;
   const exponentText = repeated === undefined ? EXPONENT.exec(text)?.[1] : undefined;

@@ -161,10 +161,14 @@ function spelling(text: string): string {
       .replace(/\\,|\\thinspace(?![A-Za-z])/g, THIN_SPACE)
       .replace(/\\(?:left|right|big|Big|bigg|Bigg|bigl|bigr|Bigl|Bigr|biggl|biggr)(?![A-Za-z])\.?/g, '')
       .replace(/\\[dtc]frac(?![A-Za-z])/g, '\\frac')
-      .replace(/\\[dt]binom(?![A-Za-z])/g, '\\binom');
+      .replace(/\\[dt]binom(?![A-Za-z])/g, '\\binom')
+      .replace(BARE_ARGUMENT, '\\$1{$2}');
   }
   return form.replace(/ {2,}/g, ' ').trim();
 }
+
+/** A letter or digit behind a command for a face or an accent, without braces. */
+const BARE_ARGUMENT = /\\(math(?:bb|bf|cal|frak|rm|it|sf)|vec|hat|bar|tilde|overline)\s*([A-Za-z](?<=\s[A-Za-z])|\d)/g;
 
 /** For comparing texts as texts: spaces around signs do not count, nor does case in words. */
 export function textForm(plain: string): string {
@@ -172,9 +176,11 @@ export function textForm(plain: string): string {
   const unwrapped = plain
     .replace(/\\(?:text|textbf|textit|textrm|textnormal|mathrm|mathbf|mbox)\s*\{([^{}]*)\}/g, ' $1 ')
     .replace(/\\frac\s*(\d)\s*(\d)/g, '\\frac{$1}{$2}')
+    .replace(/([_^]|\\pmod)\s*\{\s*(\w+)\s*\}(?!\w)/g, '$1 $2')
     .replace(/\s+/g, ' ')
     .replace(/ ?(\\[{}]|[^\p{L}\p{N}\s\\]) ?/gu, '$1')
     .replace(/ \\/g, '\\')
+    .replace(/(\\[A-Za-z]+) (?![A-Za-z])/g, '$1')
     .trim();
   if (!isWords(unwrapped)) return unwrapped;
   return unwrapped.replace(/\b([ap])\.m\b\.?/gi, '$1m').replace(/\p{L}+/gu, (run) => (isCaseless(run) ? run.toLowerCase() : run));

@@ -14,6 +14,7 @@ import { named, relation } from './relationValue.js';
 import { CLOSE, isSign, outside } from './tokenSpans.js';
 import { type Token, tokenize } from './tokens.js';
 import type { Operator, Value } from './value.js';
+import { isShortWord } from './words.js';
 
 const MAX_ITEMS = 400;
 const MAX_NESTING = 20;
@@ -39,7 +40,7 @@ function isNoArithmetic(plain: string): boolean {
 
 /** Words are text, even where their letters could be multiplied. */
 function isJustWords(plain: string): boolean {
-  return /^[A-Z]{2,}$/.test(plain) || /^\p{L}+(?:[ '’-]\p{L}{2,})+$/u.test(plain);
+  return /^[A-Z]{2,}$/.test(plain) || isShortWord(plain) || /^\p{L}+(?:[ '’-]\p{L}{2,})+$/u.test(plain);
 }
 
 function readTokens(tokens: readonly Token[]): Value | undefined {

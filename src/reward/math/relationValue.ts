@@ -6,7 +6,7 @@ import type { Operator, Value } from './value.js';
 
 /** `x \in [0, 1]`, `(x, y) = (1, 2)`, `A = \{1, 2\}`: the right side, with the left as its name. */
 export function named(left: Value, right: Value, membership: boolean): Value | undefined {
-  const name = left.kind === 'quantity' ? nameOf(left.node) : undefined;
+  const name = left.kind === 'quantity' && nameOf(left.node) !== undefined ? labelOf(left.node) : undefined;
   if (left.kind === 'tuple' && right.kind === 'tuple' && left.items.length === right.items.length) {
     const names = left.items.map((item) => (item.kind === 'quantity' ? nameOf(item.node) : undefined));
     return names.every((part) => part !== undefined) ? { ...right, label: names.join() } : undefined;
@@ -29,6 +29,10 @@ function nameOf(node: Node): string | undefined {
   return node.kind === 'apply' && node.args.every(({ kind }) => kind === 'name') ? node.name : undefined;
 }
 
+/** What the name is called beside others: `f(x, y) = …` and `f(y, x) = …` say different things. */
+const labelOf = (node: Node): string =>
+  node.kind === 'apply' ? `${node.name}(${node.args.map((arg) => nameOf(arg)).join()})` : (nameOf(node) ?? '');
+
 export function relation(sides: readonly Node[], operators: readonly Operator[], unit: string): Value | undefined {
   const [left, right] = sides;
   if (left === undefined || right === undefined) return undefined;
@@ -40,12 +44,12 @@ export function relation(sides: readonly Node[], operators: readonly Operator[],
     }
     const leftName = nameOf(left);
     if (leftName !== undefined && !variablesOf(right).has(leftName) && right.kind !== 'constant') {
-      return { kind: 'quantity', node: right, unit, label: leftName };
+      return { kind: 'quantity', node: right, unit, label: labelOf(left) };
     }
     if (leftName !== undefined && right.kind === 'constant' && right.name !== 'infinity')
-      return { kind: 'quantity', node: right, unit, label: leftName };
+      return { kind: 'quantity', node: right, unit, label: labelOf(left) };
     const rightName = nameOf(right);
-    if (rightName !== undefined && !variablesOf(left).has(rightName)) return { kind: 'quantity', node: left, unit, label: rightName };
+    if (rightName !== undefined && !variablesOf(left).has(rightName)) return { kind: 'quantity', node: left, unit, label: labelOf(right) };
   }
   if (someNodes(sides, ({ kind }) => kind === 'plusMinus')) return undefined;
   return intervalsOf(sides, operators) ?? (someNodes(sides, isInfinity) ? undefined : { kind: 'relation', sides, operators });

@@ -5,7 +5,7 @@ export const ALIASES: ReadonlyMap<string, string> = new Map(
   (
     'meter=m metre=m centimeter=cm centimetre=cm millimeter=mm millimetre=mm kilometer=km kilometre=km inch=in inches=in foot=ft feet=ft ' +
     'yard=yd yds=yd mile=mi gram=g kilogram=kg milligram=mg pound=lb lbs=lb ounce=oz liter=l litre=l milliliter=ml millilitre=ml second=s sec=s secs=s ' +
-    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° celsius=C fahrenheit=F kelvin=K radian=rad usd=dollar buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
+    'minute=min mins=min hour=h hr=h hrs=h degree=° deg=° celsius=C fahrenheit=F kelvin=K radian=rad usd=dollar eur=euro gbp=pound inr=rupee buck=dollar mph=mi/h kph=km/h L=l mL=ml newton=N joule=J watt=W volt=V'
   )
     .split(' ')
     .map((pair) => pair.split('=') as [string, string]),
