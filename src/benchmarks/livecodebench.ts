@@ -2,6 +2,7 @@
  * LiveCodeBench v6: programs judged by hidden tests. Of the release files only contests from February to May 2025 count. Tests are read when
  * an answer is graded, so that a file of gigabytes costs no more than its text.
  */
+import { readCodeTests } from '../reward/code/readCodeTests.js';
 import { UserError } from '../userError.js';
 import type { Benchmark, Layout } from './benchmark.js';
 import { idOf, textOf } from './fields.js';
@@ -37,7 +38,7 @@ const release: Layout = {
       tests: { public_test_cases: values.public, private_test_cases: values.private, metadata: values.metadata ?? '{}' },
       starter: starter !== '',
       // Public tests are those of the text: without private ones nothing is hidden.
-      testsShown: isEmpty(values.private),
+      testsShown: isEmpty(values.private) || privateArePublic(values),
       tags: Object.fromEntries(tags.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
     };
   },
@@ -65,6 +66,27 @@ const agentRl: Layout = {
     };
   },
 };
+
+/** Tests that all stand in a problem's text pack into far less. */
+const LONGEST_SHOWN = 65_536;
+
+/** Whether the private tests are the public ones again. Only short ones are looked at: longer ones hold more than a text shows. */
+function privateArePublic(values: Readonly<Record<string, unknown>>): boolean {
+  const { private: hidden } = values;
+  if (typeof hidden !== 'string' || hidden.length > LONGEST_SHOWN) return false;
+  const casesOf = (privateTests: string): ReadonlySet<string> => {
+    const tests = { public_test_cases: values.public, private_test_cases: privateTests, metadata: values.metadata ?? '{}' };
+    const read = readCodeTests(tests, { maxBytes: 16 * LONGEST_SHOWN });
+    return new Set(read.kind === 'assertions' ? [] : read.cases.map((one) => JSON.stringify(one)));
+  };
+  try {
+    return casesOf(hidden).size === casesOf('[]').size;
+  } catch (error) {
+    // What cannot be read is said when an answer is graded.
+    if (error instanceof UserError) return false;
+    throw error;
+  }
+}
 
 function isEmpty(tests: unknown): boolean {
   return (

@@ -197,6 +197,20 @@ describe('LiveCodeBench', () => {
     expect(await grade(loaded, { first: program('print(7)') }, judge)).toMatchObject({ first: { correct: false, reason: 'wrongOutput' } });
   });
 
+  it('says where the private tests of the release file are its public ones', async () => {
+    const shown = [{ input: '3 4\n', output: '7\n', testtype: 'stdin' }];
+    const file = folder.write(
+      'shown.jsonl',
+      lines([
+        row('hidden', '2025-02-01T00:00:00'),
+        row('same', '2025-02-01T00:00:00', { private_test_cases: packed(shown) }),
+        row('none', '2025-02-01T00:00:00', { private_test_cases: packed([]) }),
+        row('broken', '2025-02-01T00:00:00', { private_test_cases: 'AAAA' }),
+      ]),
+    );
+    expect((await load('livecodebench-v6', file)).warnings).toEqual([expect.stringMatching(/^Without a hidden test: 2 of 4\./)]);
+  });
+
   it('is read in the layout of Open-AgentRL-Eval, which does not hide every test', async () => {
     const tests = (inputs: string[], outputs: string[]): string =>
       JSON.stringify({ ground_truth: JSON.stringify({ inputs, outputs }), style: 'rule' });
