@@ -120,7 +120,9 @@ const DIFFERENT: Readonly<Record<string, Pairs>> = {
     ['0.1(6)', '0.6'],
     ['3.(3)', '9'],
   ],
-  'a space makes a list of a number': [
+  'a space makes two numbers of one': [
+    ['1.5', '1 .5'],
+    ['1.5', '1. 5'],
     ['1,234', '1, 234'],
     ['1,234, 5', '1, 234, 5'],
   ],

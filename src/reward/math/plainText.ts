@@ -178,6 +178,7 @@ export function textForm(plain: string): string {
     .replace(/\\frac\s*(\d)\s*(\d)/g, '\\frac{$1}{$2}')
     .replace(/([_^]|\\pmod)\s*\{\s*(\w+)\s*\}(?!\w)/g, '$1 $2')
     .replace(/\s+/g, ' ')
+    .replace(/(?<=\d) (?=\.\d)|(?<=\d\.) (?=\d)/g, '\u00a0')
     .replace(/ ?(\\[{}]|[^\p{L}\p{N}\s\\]) ?/gu, '$1')
     .replace(/ \\/g, '\\')
     .replace(/(\\[A-Za-z]+) (?![A-Za-z])/g, '$1')
