@@ -26,6 +26,8 @@ export interface OpenAiClientOptions {
   readonly jitter?: () => number;
   /** Waits so many seconds, or until the signal is aborted. */
   readonly pause?: (seconds: number, signal?: AbortSignal) => Promise<void>;
+  /** Told before each pause: why, and how many seconds it takes. */
+  readonly onBusy?: ((why: string, seconds: number) => void) | undefined;
 }
 
 export interface OpenAiAnswer {
@@ -61,16 +63,17 @@ export class OpenAiClient {
     this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connections: concurrency, pipelining: 1 });
   }
 
-  get(path: string, signal?: AbortSignal): Promise<OpenAiAnswer> {
-    return this.#limit(() => this.#patiently('GET', path, null, signal));
+  get(path: string, signal?: AbortSignal, within?: number): Promise<OpenAiAnswer> {
+    return this.#limit(() => this.#patiently('GET', path, null, signal, within));
   }
 
   /**
+   * @param within seconds for one try, pauses between tries not counted; left out: as long as it takes
    * @returns whatever the server decides, refusals included
    * @throws EngineError (connection) when it cannot be reached or breaks off, (server) when it stays busy; the signal's reason
    */
-  post(path: string, body: unknown, signal?: AbortSignal): Promise<OpenAiAnswer> {
-    return this.#limit(() => this.#patiently('POST', path, JSON.stringify(body), signal));
+  post(path: string, body: unknown, signal?: AbortSignal, within?: number): Promise<OpenAiAnswer> {
+    return this.#limit(() => this.#patiently('POST', path, JSON.stringify(body), signal, within));
   }
 
   /** A message of the server's, fit to be shown: short, and without the key. */
@@ -85,15 +88,23 @@ export class OpenAiClient {
     await this.#agent.destroy();
   }
 
-  async #patiently(method: 'GET' | 'POST', path: string, body: string | null, signal?: AbortSignal): Promise<OpenAiAnswer> {
-    const { attempts = 8, firstPause = 0.5, jitter = Math.random, pause = wait } = this.options;
+  async #patiently(
+    method: 'GET' | 'POST',
+    path: string,
+    body: string | null,
+    signal: AbortSignal | undefined,
+    within: number | undefined,
+  ): Promise<OpenAiAnswer> {
+    const { attempts = 8, firstPause = 0.5, jitter = Math.random, pause = wait, onBusy } = this.options;
     for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      const tried = await this.#once(method, path, body, signal);
+      const tried = await this.#once(method, path, body, signal, within);
       if (tried.kind === 'answer') return tried.answer;
       if (attempt >= attempts) throw tried.error;
       const growing = Math.min(firstPause * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + jitter() / 2);
-      await pause(Math.max(growing, Math.min(tried.retryAfter ?? 0, LONGEST_RETRY_AFTER)), signal);
+      const seconds = Math.max(growing, Math.min(tried.retryAfter ?? 0, LONGEST_RETRY_AFTER));
+      onBusy?.(tried.error.message, seconds);
+      await pause(seconds, signal);
     }
   }
 
@@ -101,8 +112,11 @@ export class OpenAiClient {
     method: 'GET' | 'POST',
     path: string,
     body: string | null,
-    signal?: AbortSignal,
+    signal: AbortSignal | undefined,
+    within: number | undefined,
   ): Promise<{ kind: 'answer'; answer: OpenAiAnswer } | { kind: 'busy'; error: EngineError; retryAfter?: number }> {
+    const late = within === undefined ? undefined : AbortSignal.timeout(within * 1000);
+    const ends = [signal, late].filter((end) => end !== undefined);
     try {
       const answer = await request(`${this.url}/${path}`, {
         method,
@@ -113,7 +127,7 @@ export class OpenAiClient {
         },
         body,
         dispatcher: this.#agent,
-        ...(signal && { signal }),
+        ...(ends.length > 0 && { signal: AbortSignal.any(ends) }),
       });
       const { statusCode: status, headers } = answer;
       const content = parse(await answer.body.text());
@@ -126,6 +140,7 @@ export class OpenAiClient {
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       if (error instanceof EngineError) throw error;
+      if (late?.aborted) throw new EngineError('connection', `${this.url} gave no answer within ${within} s`);
       const { code = '', message } = error as NodeJS.ErrnoException;
       const failure = new EngineError('connection', `cannot reach ${this.url}: ${this.#clean(message || code)}`);
       if (NOT_CONNECTED.has(code)) return { kind: 'busy', error: failure };

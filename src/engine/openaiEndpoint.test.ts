@@ -69,8 +69,11 @@ describe('the client', () => {
     const pause = async (seconds: number): Promise<void> => {
       pauses.push(seconds);
     };
-    expect((await chat(client(server.url, { firstPause: 1, jitter: () => 0.5, pause }), ask)).kind).toBe('turn');
+    const told: string[] = [];
+    const onBusy = (why: string, seconds: number): void => void told.push(`${why.replace(server.url, 'URL')} ${seconds}`);
+    expect((await chat(client(server.url, { firstPause: 1, jitter: () => 0.5, pause, onBusy }), ask)).kind).toBe('turn');
     expect(pauses).toEqual([0.75, 1.5, 9, 600]);
+    expect(told.slice(0, 1)).toEqual(['URL answers HTTP 500: oh 0.75']);
   });
 
   it('gives up after its attempts, with the last answer', async () => {
@@ -202,6 +205,12 @@ describe('an endpoint', () => {
     const opening = connect(server, `openai:${server.url}${suffix}`);
     await expect(opening).rejects.toThrow(UserError);
     await expect(opening).rejects.toThrow(message);
+  });
+
+  it('that takes a request and never answers is one sentence', async () => {
+    const server = await serve(() => new Promise(() => undefined));
+    const opening = openEndpoint(`openai:${server.url}#m`, { tools, env: {}, openingSeconds: 0.1 });
+    await expect(opening).rejects.toThrow(/gave no answer within 0.1 s/);
   });
 
   it('that is not there is one sentence', async () => {

@@ -40,8 +40,11 @@ export interface EndpointOptions extends Omit<OpenAiClientOptions, 'url' | 'key'
   /** That will be used: the endpoint is asked whether it takes any. */
   readonly tools: readonly ToolDescription[];
   readonly signal?: AbortSignal | undefined;
+  /** Seconds for each of the few requests that ask what it can do. Default 300: a busy server may let even one token wait. */
+  readonly openingSeconds?: number | undefined;
 }
 
+const OPENING_SECONDS = 300;
 const SCHEME = 'openai:';
 
 export const isEndpoint = (model: string): boolean => model.startsWith(SCHEME);
@@ -73,7 +76,7 @@ export async function openEndpoint(name: string, options: EndpointOptions): Prom
     throw new UserError(`${keyName} is not set`, 'Set it to the key of the endpoint.');
   const client = new OpenAiClient({ ...options, url: address.url, key });
   try {
-    const { model, contextTokens } = await chooseModel(client, address, keyName, options.signal);
+    const { model, contextTokens } = await chooseModel(client, address, keyName, options);
     return {
       client,
       model,
@@ -96,9 +99,9 @@ async function chooseModel(
   client: OpenAiClient,
   { model }: EndpointAddress,
   keyName: string,
-  signal: AbortSignal | undefined,
+  { signal, openingSeconds = OPENING_SECONDS }: EndpointOptions,
 ): Promise<{ model: string; contextTokens?: number }> {
-  const { status, body } = await client.get('models', signal);
+  const { status, body } = await client.get('models', signal, openingSeconds);
   if (status === 401 || status === 403)
     throw new EngineError('user', `${client.url} answers HTTP ${status}: ${client.messageOf(body)}`, status);
   const data = (body as { data?: unknown } | null)?.data;
@@ -137,7 +140,12 @@ async function probe(client: OpenAiClient, model: string, options: EndpointOptio
     tokenIds: true,
   };
   for (;;) {
-    const { status, body } = await client.post('chat/completions', chatBody(ask), options.signal);
+    const { status, body } = await client.post(
+      'chat/completions',
+      chatBody(ask),
+      options.signal,
+      options.openingSeconds ?? OPENING_SECONDS,
+    );
     if (status >= 200 && status < 300) {
       const { usage, prompt_token_ids: ids } = body as { usage?: { completion_tokens?: unknown }; prompt_token_ids?: unknown };
       return {

@@ -47,7 +47,8 @@ export async function openEndpointPolicy(options: EndpointPolicyOptions): Promis
   const { toolbox, runner } = await openTools({ recipe, tools: options.tools ?? [], log, warn });
   try {
     const { keyName, concurrency = 32 } = options.endpoint ?? {};
-    const endpoint = await openEndpoint(options.model, { tools: toolbox.descriptions, keyName, concurrency, signal });
+    const onBusy = busyTeller(warn);
+    const endpoint = await openEndpoint(options.model, { tools: toolbox.descriptions, keyName, concurrency, signal, onBusy });
     const { client, model } = endpoint;
     const abilities = describeAbilities(endpoint.abilities);
     log(`${model} at ${client.url}: ${abilities}`);
@@ -69,4 +70,16 @@ export async function openEndpointPolicy(options: EndpointPolicyOptions): Promis
     await runner?.close();
     throw error;
   }
+}
+
+const TELL_EVERY_MS = 30_000;
+
+/** Of many requests that wait at once, one line now and then. */
+function busyTeller(warn: (line: string) => void): (why: string, seconds: number) => void {
+  let told = Number.NEGATIVE_INFINITY;
+  return (why, seconds) => {
+    if (performance.now() - told < TELL_EVERY_MS) return;
+    told = performance.now();
+    warn(`${why}; it is asked again in ${seconds < 1 ? 'a second' : `${Math.ceil(seconds)} s`}`);
+  };
 }
