@@ -252,6 +252,23 @@ describe('a teacher that fails', () => {
     expect(await collectTrajectories({ ...options, resume: true })).toMatchObject({ rows: 60, rollouts: { made: 50 } });
   });
 
+  it('with all of a few is no empty set, and the same call may be made again', async () => {
+    let broken = true;
+    const { options } = await teaching((asked) => (broken && isFirstTurn(asked.body) ? { body: 'no JSON' } : teacher(asked)), {
+      samples: 1,
+    });
+    await expect(collectTrajectories(options)).rejects.toThrow(/all 5 rollouts were lost to failures. The last one: .*no chat completion/);
+    expect(existsSync(options.out)).toBe(false);
+    broken = false;
+    expect(await collectTrajectories({ ...options, temperature: 0.5 })).toMatchObject({ rows: 5 });
+  });
+
+  it('that is not there leaves nothing in the way of a call with the right name', async () => {
+    const { options } = await teaching((asked) => teacher(asked), { samples: 1 });
+    await expect(collectTrajectories({ ...options, teacher: 'no-such-model' })).rejects.toThrow('there is no model "no-such-model"');
+    expect(await collectTrajectories(options)).toMatchObject({ rows: 5 });
+  });
+
   it('and answers in time or not: the rollout’s deadline ends it', async () => {
     const { options } = await teaching(
       async (asked) => {

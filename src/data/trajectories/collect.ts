@@ -5,6 +5,7 @@
  */
 
 import type { Trajectory } from '../../domain/trajectory.js';
+import { EngineError } from '../../engine/engineError.js';
 import type { RecipeInput } from '../../recipe/schema.js';
 import type { EndpointSettings } from '../../session/endpointPolicy.js';
 import { type Policy, withPolicy } from '../../session/policy.js';
@@ -241,6 +242,8 @@ async function sampleWith(
         onProgress: (done) => options.onProgress?.('rollouts', done, all),
       },
     );
+    if (all > 0 && there + made === 0)
+      throw new EngineError('server', `all ${all} rollouts were lost to failures. The last one: ${lastLoss ?? 'unknown'}`);
   } catch (error) {
     log(`${there + made} of ${wanted} rollouts are kept in ${journal.folder}; go on with --resume`, 'warning');
     throw error;

@@ -47,29 +47,33 @@ export class Journal {
   }
 
   /**
-   * @param resume go on with what is there; else the folder must not hold a journal
+   * @param resume go on with what is there; else the folder must not hold rollouts
    * @throws UserError where there is none to go on with, one is in the way, or another process writes it
    */
   static open(folder: string, resume: boolean): Journal {
     const file = join(folder, JOURNAL_FILE);
     if (resume && !existsSync(file)) throw new UserError(`there are no rollouts in ${folder} to go on with`, 'Leave --resume out.');
-    if (!resume && existsSync(file))
-      throw new UserError(
-        `${folder} holds rollouts of an earlier call`,
-        'Go on with them by --resume, or remove the folder, or name another with --work.',
-      );
     mkdirSync(folder, { recursive: true });
     const release = lockFolder(folder);
+    let db: Database.Database | undefined;
     try {
-      const db = new Database(file);
+      db = new Database(file);
       db.pragma('journal_mode = WAL');
       db.pragma('synchronous = FULL');
       db.exec(`CREATE TABLE IF NOT EXISTS identity (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS rollouts (problem TEXT NOT NULL, sample INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (problem, sample));
         CREATE TABLE IF NOT EXISTS scores (scorer TEXT NOT NULL, problem TEXT NOT NULL, sample INTEGER NOT NULL, score REAL NOT NULL,
           PRIMARY KEY (scorer, problem, sample)) WITHOUT ROWID;`);
+      // A call that ended before its first rollout, by a wrong name of its teacher for one, leaves nothing to go on with or to protect.
+      if (db.prepare('SELECT 1 FROM rollouts LIMIT 1').get() === undefined) db.exec('DELETE FROM identity');
+      else if (!resume)
+        throw new UserError(
+          `${folder} holds rollouts of an earlier call`,
+          'Go on with them by --resume, or remove the folder, or name another with --work.',
+        );
       return new Journal(folder, db, release);
     } catch (error) {
+      db?.close();
       release();
       throw error;
     }
