@@ -30,6 +30,8 @@ export type EngineExtension =
   /** Entropy of each sampled token's distribution. */
   | 'entropy'
   /** Requests of one key are run as one fixed batch: bit-equal repeats. */
-  | 'lockstep';
+  | 'lockstep'
+  /** What was published stays as it was while training goes on. */
+  | 'snapshots';
 
 export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo';

@@ -47,7 +47,7 @@ const PROFILES: Readonly<Record<ServerName, ServerProfile>> = {
     name: 'tinker',
     title: 'Tinker server',
     losses: OFFICIAL_LOSSES,
-    extensions: ['lora', 'train_unembed', 'grad_clip_norm'],
+    extensions: ['lora', 'train_unembed', 'grad_clip_norm', 'snapshots'],
     reduction: 'sum',
     idempotent: true,
     chunk: OFFICIAL_CHUNK,
@@ -61,7 +61,11 @@ const PROFILES: Readonly<Record<ServerName, ServerProfile>> = {
     reduction: 'means',
     idempotent: false,
     chunk: OFFICIAL_CHUNK,
-    ignores: ['grad_clip_norm', 'trainUnembed: true (embeddings and head are never trained)'],
+    ignores: [
+      'grad_clip_norm',
+      'trainUnembed: true (embeddings and head are never trained)',
+      'that a snapshot is to stay as it was (samples are of the weights of the moment, and an older snapshot takes their place)',
+    ],
   },
   skyrl: {
     name: 'skyrl',

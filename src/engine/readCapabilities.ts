@@ -14,6 +14,7 @@ const EXTENSIONS: readonly EngineExtension[] = [
   'stop_token_ids',
   'entropy',
   'lockstep',
+  'snapshots',
 ];
 
 /** @param server what the user says it is; our own engine tells by itself */

@@ -54,7 +54,7 @@ class TinkerTrainer implements Trainer {
   /** Version once every update that was asked for is made. */
   #comingVersion = 0;
   #seqId = 0;
-  #lastTaken: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
   /** Whether a gradient waits for its update; a server that takes means cannot be given a second one. */
   #accumulated = false;
 
@@ -72,19 +72,29 @@ class TinkerTrainer implements Trainer {
   }
 
   async forward(data: readonly Datum[], signal?: AbortSignal): Promise<Float64Array[]> {
-    const { logProbs } = await this.#train(data, { name: 'cross_entropy' }, true, signal);
+    const { logProbs } = await this.#train(data, { name: 'cross_entropy' }, true, this.#turns, signal);
     return logProbs;
   }
 
   async forwardBackward(data: readonly Datum[], loss: LossRequest, signal?: AbortSignal): Promise<ForwardBackwardResult> {
-    if (this.session.profile.reduction === 'sum') return this.#train(data, loss, false, signal);
+    if (this.session.profile.reduction === 'sum') return this.#train(data, loss, false, this.#turns, signal);
     if (this.#accumulated)
       throw new RangeError(`${this.capabilities.server} takes means: it can be given one forwardBackward for each optimStep`);
     this.#accumulated = true;
-    // A mean over weights cannot be told what a weight is: the same gradient comes from a ratio of 1.
-    const seen = loss.name === 'cross_entropy' ? await this.forward(data, signal) : undefined;
-    const sum = asSum(data, loss, seen);
-    return this.#train(sum.data, sum.loss, false, signal);
+    const train = (seen: readonly Float64Array[] | undefined, turns: Turns): Promise<ForwardBackwardResult> => {
+      const sum = asSum(data, loss, seen);
+      return this.#train(sum.data, sum.loss, false, turns, signal);
+    };
+    if (loss.name !== 'cross_entropy') return train(undefined, this.#turns);
+    // A mean over weights cannot be told what a weight is: the same gradient comes from a ratio of 1. Both requests are one turn: an
+    // optimStep that was called meanwhile must not come between them.
+    return this.#turns.take(async (taken) => {
+      const inner = new Turns();
+      const { logProbs } = await this.#train(data, loss, true, inner, signal);
+      const result = train(logProbs, inner);
+      void inner.taken.then(taken);
+      return result;
+    });
   }
 
   async optimStep(adam: AdamParams, signal?: AbortSignal): Promise<OptimResult> {
@@ -134,21 +144,27 @@ class TinkerTrainer implements Trainer {
 
   async unload(): Promise<void> {
     const body = JSON.stringify({ model_id: this.modelId, type: 'unload_model' });
-    await this.#lastTaken;
+    await this.#turns.taken;
     await this.session.run({ path: 'unload_model', body, repeatable: true });
   }
 
   /** Sends the data in as many requests as the server wants, and puts their results together. */
-  async #train(data: readonly Datum[], loss: LossRequest, forwardOnly: boolean, signal?: AbortSignal): Promise<ForwardBackwardResult> {
+  async #train(
+    data: readonly Datum[],
+    loss: LossRequest,
+    forwardOnly: boolean,
+    turns: Turns,
+    signal?: AbortSignal,
+  ): Promise<ForwardBackwardResult> {
     const parts = inParts(data, loss.name, this.session.profile.chunk);
-    const results = await Promise.all(parts.map((part) => this.#trainPart(part, loss, forwardOnly, signal)));
+    const results = await Promise.all(parts.map((part) => this.#trainPart(part, loss, forwardOnly, turns, signal)));
     return {
       logProbs: results.flatMap((result, i) => decodeLogProbs(result, parts[i]!.data)),
       metrics: mergeMetrics(results.map(decodeMetrics)),
     };
   }
 
-  #trainPart(part: TrainingPart, loss: LossRequest, forwardOnly: boolean, signal?: AbortSignal): Promise<unknown> {
+  #trainPart(part: TrainingPart, loss: LossRequest, forwardOnly: boolean, turns: Turns, signal?: AbortSignal): Promise<unknown> {
     const path = forwardOnly ? 'forward' : 'forward_backward';
     const input = { data: part.encoded, loss_fn: loss.name, ...(loss.config && { loss_fn_config: loss.config }) };
     const { modelId } = this;
@@ -163,7 +179,8 @@ class TinkerTrainer implements Trainer {
       repeatable: this.#repeatable,
       post: { acceptProto: true },
     });
-    return this.#inTurn(async (seqId, taken) => {
+    return turns.take(async (taken) => {
+      const seqId = ++this.#seqId;
       if (this.session.encoding === 'proto') return this.session.run(proto(seqId), signal, taken);
       try {
         return await this.session.run(json(seqId), signal, taken);
@@ -182,24 +199,29 @@ class TinkerTrainer implements Trainer {
     return this.session.profile.idempotent;
   }
 
-  /** The body is made now, so later changes of the caller's arrays do not show; it leaves when the call before it has been taken. */
+  /** Leaves when the call before it has been taken. */
   #run(path: string, fields: object, signal?: AbortSignal): Promise<unknown> {
-    return this.#inTurn((seqId, taken) => {
-      const body = JSON.stringify({ model_id: this.modelId, seq_id: seqId, ...fields });
+    return this.#turns.take((taken) => {
+      const body = JSON.stringify({ model_id: this.modelId, seq_id: ++this.#seqId, ...fields });
       return this.session.run({ path, body, repeatable: this.#repeatable }, signal, taken);
     });
   }
+}
 
-  async #inTurn<T>(call: (seqId: number, taken: () => void) => Promise<T>): Promise<T> {
-    const seqId = ++this.#seqId;
-    const before = this.#lastTaken;
+/** Calls one after another, in the order in which they came; the next begins when the one before has been taken, or has ended. */
+class Turns {
+  /** Resolves when all that came so far have been taken. */
+  taken: Promise<void> = Promise.resolve();
+
+  async take<T>(call: (taken: () => void) => Promise<T>): Promise<T> {
+    const before = this.taken;
     let taken: () => void = () => {};
-    this.#lastTaken = new Promise((resolve) => {
+    this.taken = new Promise((resolve) => {
       taken = resolve;
     });
     try {
       await before;
-      return await call(seqId, taken);
+      return await call(taken);
     } finally {
       taken();
     }

@@ -23,6 +23,7 @@ export function neededBy(recipe: Recipe): CapabilityName[] {
     recipe.loraRank > 0 ? 'lora' : 'full_fine_tune',
     ...(trainUnembed ? [] : (['train_unembed'] as const)),
     ...(clips ? (['grad_clip_norm'] as const) : []),
+    ...(runs('rl') && rl?.async !== undefined ? (['snapshots'] as const) : []),
     ...(engine.deterministic ? (['lockstep'] as const) : []),
     ...(runs('sft') ? (['loss:cross_entropy'] as const) : []),
     ...(algorithm ? ([custom ? 'loss:importance_sampling' : 'loss:ppo'] as const) : []),
