@@ -1,6 +1,6 @@
 /**
  * Our client against a real SkyRL server on the CPU: installs it in an environment of its own, starts it on a tiny random model, runs
- * `test/skyrl.test.ts`, and stops it. Ends as "not verified" where SkyRL cannot be had.
+ * `test/skyrl.test.ts` and the contract suite, and stops it. Ends as "not verified" where SkyRL cannot be had.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,9 +45,9 @@ try {
     TOOLWISE_SKYRL_MODEL: model,
     TOOLWISE_SKYRL_CHECKPOINTS: join(folder, 'checkpoints'),
   };
-  code =
-    spawnSync(join(root, 'node_modules', '.bin', 'vitest'), ['run', 'test/skyrl.test.ts'], { cwd: root, stdio: 'inherit', env }).status ??
-    1;
+  // One after the other: the server has room for few models.
+  const tests = ['test/skyrl.test.ts', 'test/contract.test.ts', '--no-file-parallelism'];
+  code = spawnSync(join(root, 'node_modules', '.bin', 'vitest'), ['run', ...tests], { cwd: root, stdio: 'inherit', env }).status ?? 1;
 } catch (error) {
   console.error(`${error.message}\n${readFileSync(log, 'utf8').split('\n').slice(-20).join('\n')}`);
 } finally {
