@@ -1,7 +1,7 @@
 """Runs the public cookbook's one-file loops, as they are, against a running engine: 4 prompts x 4 samples, two steps of each.
 
 What the loops would fetch is given to them before they start: data sets of eight rows, the tokenizer of a local model, a renderer. Their
-code is the installed package's. Arguments: the engine's address, the model's name, its folder, a folder for logs. The key is in TINKER_API_KEY.
+code is the package's own. Arguments: the engine's address, the model's name, its folder, a folder for logs; TINKER_API_KEY has the key.
 """
 
 from __future__ import annotations
