@@ -63,7 +63,7 @@ export async function selectProblems(pool: Pool, profile: Profile, options: Sele
   }
   const { bad } = pool;
   const drawn = draw(candidates, buckets, size);
-  refuseEmpty(pool, profile, candidates.length, counts, drawn);
+  refuseEmpty(pool, profile, candidates.length, counts, drawn, size);
   if (exact && drawn.short.length > 0) throw notExact(drawn, profile);
   const wanted = new Set(drawn.taken);
   let at = 0;
@@ -81,15 +81,24 @@ export async function selectProblems(pool: Pool, profile: Profile, options: Sele
   };
 }
 
-function refuseEmpty(pool: Pool, profile: Profile, rows: number, counts: { readonly unknown: number }, drawn: Draw): void {
-  if (drawn.taken.length > 0) return;
+/** Without a size also a set that is small only because it must have nothing of a bucket that the pool has nothing of. */
+function refuseEmpty(
+  pool: Pool,
+  profile: Profile,
+  rows: number,
+  counts: { readonly unknown: number },
+  drawn: Draw,
+  size: number | undefined,
+): void {
+  const empty = drawn.buckets.filter(({ share, there }) => share > 0 && there === 0).map(({ name }) => name);
+  const limited = size === undefined && drawn.short.some((name) => empty.includes(name));
+  if (drawn.taken.length > 0 && !limited) return;
   if (rows === 0) throw new UserError(`${pool.name} has no problems to select from`);
   if (counts.unknown === rows)
     throw new UserError(
       `none of the ${rows} problems of ${pool.name} is in ${profile.name}`,
       'Problems are found by their text: measure this pool by `toolwise data difficulty`.',
     );
-  const empty = drawn.buckets.filter(({ share, there }) => share > 0 && there === 0).map(({ name }) => name);
   throw new UserError(
     `no set follows this target: the pool has no problem in ${empty.join(', ')}`,
     'Give --size N to take what there is, choose another target, or measure more problems.',
