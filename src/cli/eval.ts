@@ -15,6 +15,7 @@ interface Options {
   readonly limit?: string;
   readonly temperature?: string;
   readonly topP?: string;
+  readonly topK?: string;
   readonly recipe?: string;
   readonly set: string[];
   readonly out?: string;
@@ -38,6 +39,7 @@ export function register(program: Command): void {
     .option('--limit <number>', 'the same as --count')
     .option('--temperature <number>', 'sampling temperature; 0 is greedy (default: 1)')
     .option('--top-p <number>', 'sampling top-p (default: 1; of a benchmark 0.6)')
+    .option('--top-k <number>', 'sample among so many most likely tokens (default: all)')
     .option('--api-key-env <name>', "the variable that holds an endpoint's key (default: OPENAI_API_KEY)")
     .option('--concurrency <number>', 'requests to an endpoint at once (default: 32)')
     .option('--recipe <name|file>', 'prompt, tools and limits')
@@ -100,15 +102,16 @@ async function run(model: string, options: Options): Promise<void> {
 }
 
 /** What the options say; what they do not say is left to the evaluation. */
-function numbersOf(options: Options): { samples?: number; temperature?: number; topP?: number; count?: number } {
+function numbersOf(options: Options): { samples?: number; temperature?: number; topP?: number; topK?: number; count?: number } {
   if (options.count !== undefined && options.limit !== undefined)
     throw new UserError('--count and --limit are the same', 'Give one of them.');
-  const { samples, temperature, topP } = options;
+  const { samples, temperature, topP, topK } = options;
   const count = options.count ?? options.limit;
   return {
     ...(samples !== undefined && { samples: whole('--samples', samples) }),
     ...(temperature !== undefined && { temperature: real('--temperature', temperature, 0, 10) }),
     ...(topP !== undefined && { topP: real('--top-p', topP, 1e-6, 1) }),
+    ...(topK !== undefined && { topK: whole('--top-k', topK) }),
     ...(count !== undefined && { count: whole(options.count === undefined ? '--limit' : '--count', count) }),
   };
 }

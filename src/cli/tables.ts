@@ -55,7 +55,7 @@ export function evaluationTable(result: EvaluationResult): string {
       : `${percentWithTenth(value.value)} [${percentWithTenth(value.interval.low)}, ${percentWithTenth(value.interval.high)}]`;
   return table([
     [
-      `T=${setting.temperature} top-p ${setting.topP}, ${problems} ${problems === 1 ? 'problem' : 'problems'} x ${setting.samples}`,
+      `T=${setting.temperature} top-p ${setting.topP}${setting.topK === undefined ? '' : ` top-k ${setting.topK}`}, ${problems} ${problems === 1 ? 'problem' : 'problems'} x ${setting.samples}`,
       'value [95% over problems]',
     ],
     [`avg@${setting.samples}`, figure(valid?.average)],

@@ -1,5 +1,6 @@
 /** `toolwise train`: parses, calls the trainer, prints. */
-import { resolve } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { Interrupted, interruptible } from './interrupt.js';
@@ -27,7 +28,7 @@ export function register(program: Command): void {
     .option('--out <folder>', "the run's folder (default: runs/<recipe>-<time>)")
     .option('--resume', 'go on with the run in --out')
     .option('--accept-changes', 'with --resume: although the recipe changed since')
-    .option('--dry-run', 'show the resolved recipe, memory and tokens a step; start nothing')
+    .option('--dry-run', 'show the resolved recipe, and what it takes: tokens, memory, time, disk; start nothing')
     .action(async (recipe: string | undefined, options: Options) => run(recipe, options));
 }
 
@@ -47,7 +48,7 @@ async function run(name: string | undefined, options: Options): Promise<void> {
   ];
   const { loadRecipe } = await import('../recipe/load.js');
   const { recipe: resolved, sources } = await loadRecipe(recipe, { set });
-  if (options.dryRun) return dryRun(resolved, sources);
+  if (options.dryRun) return dryRun(resolved, sources, options.out);
 
   const { Narrator } = await import('./narrator.js');
   const { train } = await import('../training/train.js');
@@ -84,13 +85,21 @@ async function run(name: string | undefined, options: Options): Promise<void> {
   }
 }
 
-async function dryRun(recipe: import('../recipe/schema.js').Recipe, sources: readonly string[]): Promise<void> {
+async function dryRun(recipe: import('../recipe/schema.js').Recipe, sources: readonly string[], out?: string): Promise<void> {
   const { describeRecipe } = await import('../recipe/describe.js');
   const { modelFacts } = await import('../session/modelFacts.js');
   const { stringify } = await import('yaml');
   console.log(stringify(recipe));
   console.log(`From: ${sources.join(', ')}`);
-  for (const line of describeRecipe(recipe, await modelFacts(recipe))) console.log(line);
+  const facts = await modelFacts(recipe);
+  for (const line of describeRecipe(recipe, facts)) console.log(line);
+  const { planLines } = await import('../recipe/plan.js');
+  const { measuredSpeed } = await import('../runs/measuredSpeed.js');
+  const { freeDisk } = await import('../setup/machine.js');
+  const runs = resolve(out === undefined ? 'runs' : dirname(out));
+  const measured = measuredSpeed(runs, recipe);
+  const machine = { cores: availableParallelism(), freeDisk: await freeDisk(runs), folder: runs };
+  for (const line of planLines(recipe, machine, facts, measured)) console.log(line);
   for (const line of await deviationLines(recipe)) console.log(line);
 }
 

@@ -22,6 +22,8 @@ export interface EmbeddedEngineOptions {
   readonly checkpoints: string;
   /** What the engine writes to standard error is added to this file. */
   readonly logFile: string;
+  /** Default `auto`: an NVIDIA GPU that torch can use, else the CPU. */
+  readonly device?: 'auto' | 'cpu' | 'cuda';
   /** Default `auto`. */
   readonly dtype?: 'auto' | 'bfloat16' | 'float32';
   /** `auto`, the default: as many as are free. */
@@ -76,6 +78,8 @@ function launch(python: string, key: string, options: EmbeddedEngineOptions): Ch
   const args = [
     '-m',
     'toolwise_engine',
+    '--device',
+    options.device ?? 'auto',
     '--dtype',
     options.dtype ?? 'auto',
     '--threads',

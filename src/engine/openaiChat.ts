@@ -23,6 +23,8 @@ export interface ChatRequest {
   readonly maxTokens: number;
   readonly temperature: number;
   readonly topP: number;
+  /** An extension of vLLM and SGLang; others refuse it or leave it out of account. */
+  readonly topK?: number;
   readonly seed?: number;
   readonly logProbs?: boolean;
   /** An extension of vLLM. */
@@ -65,6 +67,7 @@ export function chatBody(ask: ChatRequest): Record<string, unknown> {
     [ask.completionLimit === true ? 'max_completion_tokens' : 'max_tokens']: ask.maxTokens,
     temperature: ask.temperature,
     top_p: ask.topP,
+    ...(ask.topK !== undefined && { top_k: ask.topK }),
     ...(ask.seed !== undefined && { seed: ask.seed }),
     ...(ask.logProbs === true && { logprobs: true }),
     ...(ask.tokenIds === true && { return_token_ids: true }),

@@ -57,6 +57,13 @@ describe('the client', () => {
     });
   });
 
+  it('sends top-k only where it is asked for', async () => {
+    const server = await serve(() => completion({ content: 'Hello' }));
+    await chat(client(server.url), { ...ask, topK: 20 });
+    await chat(client(server.url), ask);
+    expect(server.asked.map(({ body }) => (body as { top_k?: number }).top_k)).toEqual([20, undefined]);
+  });
+
   it('waits where the server is busy: longer each time, and as long as it is asked to', async () => {
     const busy: ScriptedAnswer[] = [
       { status: 500, body: 'oh' },

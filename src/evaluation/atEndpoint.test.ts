@@ -5,6 +5,7 @@ import { type Asked, completion, models, openAiTestServer, type ScriptedAnswer }
 import { openRun } from '../runs/reader.js';
 import { descendantsOf } from '../sandbox/testSupport.js';
 import { temporaryFolder } from '../tables/testSupport.js';
+import { metricsOf } from './evaluate.js';
 import { type EvaluateOptions, evaluate } from './evaluateModel.js';
 
 const folder = temporaryFolder();
@@ -36,6 +37,14 @@ async function evaluateAt(answer: (asked: Asked) => ScriptedAnswer, options: Par
 }
 
 describe('an evaluation at an endpoint', () => {
+  it('samples among the k most likely tokens where it is asked to, and says so', async () => {
+    const { result, server } = await evaluateAt(() => completion({ content: '\\boxed{3}' }), { topK: 7 });
+    const asked = server.asked.filter(({ body }) => (body as { max_tokens?: number; messages?: unknown[] } | undefined)?.messages);
+    expect(asked.filter(({ body }) => (body as { top_k?: number }).top_k === 7).length).toBeGreaterThanOrEqual(4);
+    expect(result.setting.topK).toBe(7);
+    expect(metricsOf(result).topK).toBe(7);
+  });
+
   it('measures a benchmark with the settings of the paper, without tools in plain mode', async () => {
     const { result, server, out, lines, benchmark } = await evaluateAt(({ body }) =>
       completion({ content: body.messages.at(-1).content.startsWith('P') ? '\\boxed{3}' : '\\boxed{3}' }),

@@ -21,6 +21,8 @@ export interface SamplingSetting {
   readonly samples: number;
   readonly temperature: number;
   readonly topP: number;
+  /** Absent: all tokens. */
+  readonly topK?: number;
 }
 
 /** Who answers: a policy that is sampled token by token, or an agent that runs each rollout by itself. */
@@ -84,9 +86,10 @@ async function evaluateTogether<P extends Problem>(
 ): Promise<EvaluationResult<P>[]> {
   const started = performance.now();
   const plansOf = settings.map((setting, i) => {
-    const { temperature, topP } = setting;
+    const { temperature, topP, topK } = setting;
+    const sampling = { temperature, topP, ...(topK !== undefined && { topK }) };
     const plans = planGroups(input.problems, setting.samples, `${input.stage}/${input.step}/${setting.name}`);
-    return plans.map((plan) => ({ ...plan, occurrence: i * input.problems.length + plan.occurrence, sampling: { temperature, topP } }));
+    return plans.map((plan) => ({ ...plan, occurrence: i * input.problems.length + plan.occurrence, sampling }));
   });
   const verdicts = new Map<string, Verdict>();
   const rollouts = await runRollouts(
@@ -192,6 +195,7 @@ export function metricsOf(result: EvaluationResult): Metrics {
     responseTokens: statistics.responseTokensPerRollout,
     temperature: result.setting.temperature,
     topP: result.setting.topP,
+    ...(result.setting.topK !== undefined && { topK: result.setting.topK }),
     seconds: result.seconds,
   };
 }

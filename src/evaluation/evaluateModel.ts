@@ -40,6 +40,8 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   readonly temperature?: number;
   /** Default 1. */
   readonly topP?: number;
+  /** Default: all tokens. */
+  readonly topK?: number;
   /** Of an endpoint. */
   readonly endpoint?: EndpointSettings;
   readonly tools?: readonly AnyTool[];
@@ -66,8 +68,8 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
   const benchmark = options.benchmark && (await openBenchmark(options.benchmark, options.count, log, signal));
   const own = await recipeFor(source, options);
   const recipe = benchmark ? benchmarkRecipe(own, benchmark, options.set ?? []) : own;
-  const { samples = benchmark ? 32 : 8, temperature = 1, topP = benchmark ? 0.6 : 1 } = options;
-  const setting: SamplingSetting = { name: 'main', samples, temperature, topP };
+  const { samples = benchmark ? 32 : 8, temperature = 1, topP = benchmark ? 0.6 : 1, topK } = options;
+  const setting: SamplingSetting = { name: 'main', samples, temperature, topP, ...(topK !== undefined && { topK }) };
   const folder = runFolder(options.out, 'eval');
   if (source.kind !== 'endpoint') await resolveModel(recipe.model, { log });
   const problems = (benchmark?.problems ?? (await problemsOf(options, recipe))) as readonly P[];

@@ -18,6 +18,9 @@ export function contradictions(recipe: Recipe): string[] {
     );
   }
   if (recipe.evaluation.topP === 0) found.push('evaluation.topP must be above 0.');
+  if (recipe.engine.deterministic && recipe.engine.device === 'cuda') {
+    found.push('engine.deterministic needs engine.device cpu: on a GPU sums are not repeated bit for bit.');
+  }
   if (!rl) return found;
   const { algorithm, reward } = rl;
   if (rl.updatesPerStep > rl.groupsPerStep) {

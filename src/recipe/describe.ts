@@ -136,7 +136,7 @@ function describeEvaluation({ evaluation, stages }: Recipe): string[] {
   ];
   const extra = evaluation.extra.map((name) => (name === 'greedy' ? 'greedy' : 'T=1 top-p 0.6'));
   return [
-    `Evaluation: ${evaluation.samples} a problem at T=${evaluation.temperature} top-p ${evaluation.topP}${extra.length > 0 ? `, also one each: ${extra.join(', ')}` : ''}; ${when.join(', ')}`,
+    `Evaluation: ${evaluation.samples} a problem at T=${evaluation.temperature} top-p ${evaluation.topP}${evaluation.topK === undefined ? '' : `, top-k ${evaluation.topK}`}${extra.length > 0 ? `, also one each: ${extra.join(', ')}` : ''}; ${when.join(', ')}`,
   ];
 }
 

@@ -29,7 +29,7 @@ const COMPARED = {
     ...['toolBonus', 'overlong', 'reference'].map((key) => `reward.${key}`),
   ],
   limits: ['turns', 'callsPerTurn', 'promptTokens', 'turnTokens', 'responseTokens', 'toolTokens'],
-  evaluation: ['samples', 'temperature', 'topP'],
+  evaluation: ['samples', 'temperature', 'topP', 'topK'],
   prompt: ['mode'],
 } as const;
 

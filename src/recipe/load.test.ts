@@ -112,6 +112,16 @@ describe('mistakes', () => {
     expect(await setting('limits.zzzzzz=3')).toContain('Known here: turns, callsPerTurn,');
   });
 
+  it('refuse top-k for training rollouts, and take it for evaluation', async () => {
+    await expect(loadRecipe('nano', { set: ['rl.topK=5'] })).rejects.toThrow(/rl\.topK|topK/);
+    const { recipe } = await loadRecipe('nano', { set: ['evaluation.topK=5', 'engine.device=cpu'] });
+    expect([recipe.evaluation.topK, recipe.engine.device]).toEqual([5, 'cpu']);
+    await expect(loadRecipe('nano', { set: ['evaluation.topK=0'] })).rejects.toThrow('evaluation.topK');
+    await expect(loadRecipe('nano', { set: ['engine.device=cuda', 'engine.deterministic=true'] })).rejects.toThrow(
+      'engine.deterministic needs engine.device cpu',
+    );
+  });
+
   it('say what was expected and what came', async () => {
     expect(await setting('rl.groupSize=1')).toBe('--set rl.groupSize=1: rl.groupSize must be a whole number of at least 2; it is 1.');
     expect(await setting('rl.concurrency=0')).toContain('rl.concurrency must be "auto" or a whole number of at least 1; it is 0.');
@@ -121,7 +131,9 @@ describe('mistakes', () => {
     expect(await setting('evaluation.topP=1.5')).toContain('evaluation.topP must be a number from 0 to 1; it is 1.5.');
     expect(await setting('rl.learningRate=0')).toContain('rl.learningRate must be a number above 0; it is 0.');
     expect(await setting('name=3')).toContain('name must be text; it is 3. Put it in quotes to make it text.');
-    expect(await setting('problems.train={kind: calk}')).toContain('problems.train.kind must be one of calc, calc-small, "file" or "jsonl"');
+    expect(await setting('problems.train={kind: calk}')).toContain(
+      'problems.train.kind must be one of calc, calc-small, "file" or "jsonl"',
+    );
   });
 
   it('tell text that YAML reads otherwise to be quoted, and numbers that are none', async () => {

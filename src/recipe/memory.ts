@@ -29,16 +29,10 @@ const LORA_SHARE_A_RANK = 3e-4;
 
 /** Full fine-tuning: 16 bytes a trained weight, and the compute copies (2 or 4 bytes a weight each). With a KL term one copy more. */
 export function estimateMemory(recipe: Recipe, facts: ModelFacts, dtype: 'bfloat16' | 'float32'): MemoryNeed {
-  const { parameters, embeddingParameters = 0, vocabulary = 0 } = facts;
+  const { parameters, vocabulary = 0 } = facts;
   const compute = dtype === 'bfloat16' ? 2 : 4;
   const copies = 2 + (recipe.stages.includes('rl') && recipe.rl && recipe.rl.algorithm.klCoefficient > 0 ? 1 : 0);
-  const lora = recipe.loraRank > 0;
-  const trained = lora
-    ? parameters * Math.min(1, LORA_SHARE_A_RANK * recipe.loraRank)
-    : recipe.trainUnembed
-      ? parameters
-      : parameters - embeddingParameters;
-  const masters = lora ? trained : parameters;
+  const { trained, masters } = weightCounts(recipe, facts);
   const weights = MASTER * masters + (MOMENTS + GRADIENT) * trained + copies * compute * parameters;
   const rl = recipe.stages.includes('rl') ? recipe.limits.responseTokens : 0;
   const sft =
@@ -46,6 +40,21 @@ export function estimateMemory(recipe: Recipe, facts: ModelFacts, dtype: 'bfloat
       ? Math.min(recipe.sft.maxTokens, recipe.limits.promptTokens + recipe.limits.responseTokens)
       : 0;
   return { weights, logits: Math.max(rl, sft) * vocabulary * LOGITS, dtype };
+}
+
+/** How many weights are trained, and how many are held in float32: all of them, or the adapters alone. */
+export function weightCounts(recipe: Recipe, { parameters, embeddingParameters = 0 }: ModelFacts): { trained: number; masters: number } {
+  if (recipe.loraRank > 0) {
+    const trained = parameters * Math.min(1, LORA_SHARE_A_RANK * recipe.loraRank);
+    return { trained, masters: trained };
+  }
+  return { trained: recipe.trainUnembed ? parameters : parameters - embeddingParameters, masters: parameters };
+}
+
+/** Bytes of one full checkpoint: float32 weights, and AdamW's two moments of what is trained. */
+export function checkpointBytes(recipe: Recipe, facts: ModelFacts): number {
+  const { trained, masters } = weightCounts(recipe, facts);
+  return MASTER * masters + MOMENTS * trained;
 }
 
 /** As text, one line for each number format that is possible. */
@@ -62,6 +71,7 @@ export function memoryNeed(recipe: Recipe, facts: ModelFacts): string[] {
   });
 }
 
-function bytes(count: number): string {
+/** As text. */
+export function bytes(count: number): string {
   return count < 0.95e9 ? `${Math.max(1, Math.round(count / 1e6))} MB` : `${(count / 1e9).toFixed(1)} GB`;
 }

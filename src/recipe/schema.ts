@@ -35,6 +35,8 @@ const engineSchema = z.strictObject({
   url: z.url().optional(),
   /** What kind of server `url` is: nothing on the wire says so. Our own engine tells by itself. */
   server: z.enum(SERVERS).optional(),
+  /** Where the embedded engine computes; `auto`: on an NVIDIA GPU that its torch can use, else on the CPU. */
+  device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
   dtype: z.enum(['auto', 'bfloat16', 'float32']).default('auto'),
   /** `auto`: as many as are free. */
   threads: z.union([z.literal('auto'), count]).default('auto'),
@@ -204,6 +206,8 @@ const evaluationSchema = z.strictObject({
   samples: count.default(32),
   temperature: z.number().nonnegative().default(1),
   topP: share.default(0.6),
+  /** Of at most so many most likely tokens; absent: all. Training rollouts know no such limit: their log-probs are of the whole distribution. */
+  topK: count.optional(),
   /** Further settings in the report's tables, each with one rollout a problem: T=1 at top-p 0.6, greedy. */
   extra: z.array(z.enum(['topP06', 'greedy'])).default([]),
   /** Evaluate every so many RL steps; 0: only between stages. */

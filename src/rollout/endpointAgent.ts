@@ -15,6 +15,7 @@ import { type ChatTurn, chat, type WireCall, type WireMessage } from '../engine/
 import type { OpenAiEndpoint } from '../engine/openaiEndpoint.js';
 import type { Limits } from '../recipe/schema.js';
 import { type Toolbox, ToolSession } from '../tools/callTool.js';
+import type { RolloutSettings } from './episode.js';
 import type { RolloutInput } from './runRollout.js';
 
 /** Runs whole rollouts by itself: in place of a sampler, where tokens are out of reach. */
@@ -35,7 +36,7 @@ export interface EndpointAgentOptions {
 /** Without a tokenizer a result is shortened by characters. */
 const CHARACTERS_A_TOKEN = 4;
 const TOOL_TIMEOUT_SECONDS = 300;
-const DEFAULT_SAMPLING = { temperature: 1, topP: 1 };
+const DEFAULT_SAMPLING: RolloutSettings['sampling'] = { temperature: 1, topP: 1 };
 
 export const endpointAgent = (options: EndpointAgentOptions): RolloutAgent => ({
   run: (input) => new EndpointRollout(options, input).run(),
@@ -103,7 +104,7 @@ class EndpointRollout<P extends Problem> {
   async #turn(): Promise<Rollout<P> | undefined> {
     const { endpoint, tools, limits } = this.options;
     const { client, model, abilities } = endpoint;
-    const { temperature, topP } = this.input.sampling ?? DEFAULT_SAMPLING;
+    const { temperature, topP, topK } = this.input.sampling ?? DEFAULT_SAMPLING;
     const left = limits.responseTokens - this.#used();
     if (left < 1) return this.#finish({ kind: 'tokenLimit', limit: 'response' });
     const maxTokens = Math.min(limits.turnTokens ?? Number.POSITIVE_INFINITY, left);
@@ -116,6 +117,7 @@ class EndpointRollout<P extends Problem> {
         maxTokens,
         temperature,
         topP,
+        ...(topK !== undefined && { topK }),
         seed: this.input.seed(this.#turns.length, 0),
         logProbs: abilities.logProbs && abilities.tokenIds,
         tokenIds: abilities.tokenIds,

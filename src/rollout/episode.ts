@@ -25,7 +25,7 @@ export interface RolloutSettings {
   readonly format: ChatFormat;
   readonly tools: Toolbox;
   readonly limits: Limits;
-  readonly sampling: { readonly temperature: number; readonly topP: number };
+  readonly sampling: { readonly temperature: number; readonly topP: number; readonly topK?: number };
   /** System message; empty sends none. */
   readonly system: string;
   /** Ask the engine for entropies (extension `entropy`). */
@@ -145,6 +145,7 @@ export class Episode<P extends Problem> {
       maxTokens: this.#turnLimit(),
       temperature: sampling.temperature,
       topP: sampling.topP,
+      ...(sampling.topK !== undefined && { topK: sampling.topK }),
       stopTokenIds: format.stopTokenIds,
       conversation: this.#options.trajectoryId,
       ...(entropy === true ? { entropy: true } : {}),

@@ -177,6 +177,8 @@ export class Session {
       models: { [recipe.model]: this.model.folder },
       checkpoints: this.checkpointFolder,
       logFile: join(folder, 'engine.log'),
+      // Bit-equal repeats are the CPU's.
+      device: recipe.engine.deterministic ? 'cpu' : recipe.engine.device,
       dtype: recipe.engine.dtype,
       threads: threadsOf(recipe),
       onDeath: (error) => {

@@ -125,7 +125,7 @@ import json, os, platform, toolwise_engine, torch, transformers
 flags = open('/proc/cpuinfo').read() if os.path.exists('/proc/cpuinfo') else ''
 cores = len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count()
 print(json.dumps({'engine': toolwise_engine.__version__, 'torch': torch.__version__, 'transformers': transformers.__version__, 'cores': cores,
- 'python': platform.python_version(), 'bf16': 'avx512_bf16' in flags or 'amx_bf16' in flags or 'bf16' in flags.split()}))
+ 'python': platform.python_version(), 'cuda': torch.cuda.is_available(), 'bf16': 'avx512_bf16' in flags or 'amx_bf16' in flags or 'bf16' in flags.split()}))
 `;
 
 interface EngineFacts {
@@ -135,6 +135,7 @@ interface EngineFacts {
   readonly cores: number;
   readonly python: string;
   readonly bf16: boolean;
+  readonly cuda: boolean;
 }
 
 async function checkEngine(home: string): Promise<Check> {
@@ -147,7 +148,9 @@ async function checkEngine(home: string): Promise<Check> {
   const facts = JSON.parse(asked.stdout.trim().split('\n').at(-1)!) as EngineFacts;
   const bf16 = facts.bf16 ? 'bfloat16 in hardware' : 'no bfloat16 in hardware (float32 is used)';
   const gpu = (await hasNvidiaGpu())
-    ? '; the NVIDIA GPU here is not used: the embedded engine computes on the CPU; for GPUs name a server that speaks the Tinker API in engine.url'
+    ? facts.cuda
+      ? '; the NVIDIA GPU here is used where engine.device is not cpu (this path has not been run yet: docs/unverified.md)'
+      : '; the NVIDIA GPU here is not used: this build of torch cannot. TOOLWISE_TORCH=plain, set before set-up, installs the one that can'
     : '';
   return {
     name,

@@ -51,8 +51,8 @@ export async function evaluateStage<P extends Problem>(
 
 /** The main sampling of the recipe, and the extra ones of its tables with one rollout a problem each. */
 function samplingSettings(recipe: Recipe, extra: boolean): SamplingSetting[] {
-  const { samples, temperature, topP } = recipe.evaluation;
-  const main: SamplingSetting = { name: 'main', samples, temperature, topP };
+  const { samples, temperature, topP, topK } = recipe.evaluation;
+  const main: SamplingSetting = { name: 'main', samples, temperature, topP, ...(topK !== undefined && { topK }) };
   if (!extra) return [main];
   const known: Record<(typeof recipe.evaluation.extra)[number], SamplingSetting> = {
     topP06: { name: 'topP06', samples: 1, temperature: 1, topP: 0.6 },
