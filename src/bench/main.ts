@@ -12,6 +12,7 @@ import { table } from '../cli/tables.js';
 import { engineFolder } from '../setup/paths.js';
 import { ensurePythonEnv } from '../setup/pythonEnv.js';
 import { resolveModel } from '../setup/weights.js';
+import { benchmarkAsync } from './async.js';
 import { benchmarkData, benchmarkFinding } from './data.js';
 import { benchmarkGrade, mathVerifyPython } from './grade.js';
 import { benchmarkJudge } from './judge.js';
@@ -187,7 +188,18 @@ async function peers(): Promise<Row[]> {
   ]);
 }
 
-const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers };
+async function asyncTraining(): Promise<Row[]> {
+  const { groups, groupSize, steps, synchronous, asynchronous } = await benchmarkAsync();
+  const what = `rollouts a median rollout's time, ${groups} x ${groupSize}, ${steps} steps, simulated`;
+  return asynchronous.map(({ name, rolloutsPerUnit, lag, lost }, i) => [
+    `${i === 0 ? what : ' '} ${name}`,
+    rounded(rolloutsPerUnit),
+    `synchronous ${rounded(synchronous)}`,
+    `${(rolloutsPerUnit / synchronous).toFixed(2)}x (mean lag ${lag.toFixed(2)}, left out ${lost})`,
+  ]);
+}
+
+const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining };
 /** Too long, and too large a download, for a run that names no part. */
 const ONLY_BY_NAME = new Set(['peers']);
 

@@ -82,7 +82,8 @@ export class AsyncLedger {
     const { groups, steps, async } = this.#rules;
     const ahead = Math.min(async.staleness + 1, steps - step) - (training ? 1 : 0);
     const begun: LedgerGroup[] = [];
-    while (this.#live.size < ahead * groups) {
+    const beyond = Math.max(0, this.#replaced.length - ((this.#rules.dynamicSampling?.maxBatches ?? 1) - 1) * groups);
+    while (this.#live.size + beyond < ahead * groups) {
       const { number, again } = this.#again.shift() ?? { number: this.#next++, again: 0 };
       const group: LedgerGroup = { number, again, from: step, done: 0, state: 'running' };
       this.#live.add(group);
@@ -91,10 +92,14 @@ export class AsyncLedger {
     return begun;
   }
 
-  /** All rollouts of a group are in and scored. Without a gradient it is replaced, where the recipe asks for it and the bound allows. */
+  /**
+   * All rollouts of a group are in and scored. Without a gradient it is replaced, where the recipe asks for it; not one that was cut, since
+   * its step is past the deadline.
+   */
   ready(group: LedgerGroup, hasGradient: boolean): void {
+    const stays = hasGradient || group.state === 'cut' || this.#rules.dynamicSampling === undefined;
     group.state = 'ready';
-    if (!this.#live.has(group) || hasGradient || this.#rules.dynamicSampling === undefined) return;
+    if (stays || !this.#live.has(group)) return;
     this.#live.delete(group);
     this.#replaced.push(group);
   }

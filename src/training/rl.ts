@@ -13,10 +13,10 @@ import type { Recipe, RlStage } from '../recipe/schema.js';
 import { type Scoring, scoreRollouts } from '../reward/rewardFunction.js';
 import type { RolloutSettings } from '../rollout/episode.js';
 import { planGroups, runRollouts } from '../rollout/scheduler.js';
-import { rolloutStatistics } from '../rollout/statistics.js';
 import { toDatum, toResponse } from './datum.js';
 import { miniBatches } from './miniBatches.js';
 import { problemsAt, problemsOfStep } from './problemStream.js';
+import { groupMetrics, hasRightAnswer, importanceCapped, samplerGap, toolSeconds, updateMetrics } from './rlMetrics.js';
 import { adamOf } from './sft.js';
 import { refuseUnreadAnswers } from './unreadAnswers.js';
 import { type TrainedSequence, type UpdateResult, updatePolicy } from './update.js';
@@ -173,7 +173,8 @@ export function isTrained(stage: RlStage, group: AdvantagedGroup): boolean {
 export function warnWhereShort<P extends Problem>({ stage, sink }: Pick<RlContext<P>, 'stage' | 'sink'>, kept: number): void {
   if (stage.dynamicSampling === undefined || kept >= stage.groupsPerStep) return;
   const { maxBatches } = stage.dynamicSampling;
-  const text = `${kept} of ${stage.groupsPerStep} groups have a gradient after ${maxBatches} batches (rl.dynamicSampling.maxBatches): the step trains on those`;
+  const bound = `rl.dynamicSampling.maxBatches (${maxBatches})${stage.async?.deadline ? ' or rl.async.deadline' : ''}`;
+  const text = `${kept} of ${stage.groupsPerStep} groups have a gradient, and ${bound} allows no further ones: the step trains on those`;
   sink({ kind: 'note', level: 'warning', text });
 }
 
@@ -221,37 +222,6 @@ async function withOldLogProbs<P extends Problem>(
   };
 }
 
-/** Mean absolute difference of the trainer's and the sampler's log-probs over the model's tokens, nats. */
-function samplerGap(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>): number {
-  let sum = 0;
-  let tokens = 0;
-  for (const trajectory of trajectories) {
-    const values = old.get(trajectory)!;
-    for (const [t, bit] of trajectory.mask.entries()) {
-      if (bit !== 1) continue;
-      sum += Math.abs(values[t]! - trajectory.samplerLogProbs[t]!);
-      tokens++;
-    }
-  }
-  return tokens === 0 ? 0 : sum / tokens;
-}
-
-/** Share of the model's tokens whose importance weight is cut at the cap. */
-function importanceCapped(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>, cap: number): number {
-  const limit = Math.log(cap);
-  let capped = 0;
-  let tokens = 0;
-  for (const trajectory of trajectories) {
-    const values = old.get(trajectory)!;
-    for (const [t, bit] of trajectory.mask.entries()) {
-      if (bit !== 1) continue;
-      tokens++;
-      if (values[t]! - trajectory.samplerLogProbs[t]! > limit) capped++;
-    }
-  }
-  return tokens === 0 ? 0 : capped / tokens;
-}
-
 /** Tells of every rollout of a step, those of groups that are not trained included. */
 export function record<P extends Problem>({ sink }: Pick<RlContext<P>, 'sink'>, groups: readonly AdvantagedGroup<P>[], step: number): void {
   for (const { group, advantages, sampledFrom } of groups) {
@@ -265,62 +235,4 @@ export function record<P extends Problem>({ sink }: Pick<RlContext<P>, 'sink'>, 
       });
     }
   }
-}
-
-const hasRightAnswer = ({ group }: AdvantagedGroup): boolean => group.members.some(({ verdict }) => verdict?.correct !== false);
-
-/** Numbers of a step's rollouts: rewards by part, accuracy, tools, lengths, groups. */
-export function groupMetrics<P extends Problem>(groups: readonly AdvantagedGroup<P>[]): Metrics {
-  const members = groups.flatMap(({ group }) => group.members);
-  const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);
-  const parts = new Set(members.flatMap(({ reward }) => Object.keys(reward.parts)));
-  const statistics = rolloutStatistics(members.map(({ trajectory }) => trajectory));
-  const judged = members.filter(({ verdict }) => verdict !== undefined);
-  return {
-    'reward/total': mean(members.map(({ reward }) => reward.total)),
-    ...Object.fromEntries([...parts].map((part) => [`reward/${part}`, mean(members.map(({ reward }) => reward.parts[part] ?? 0))])),
-    ...(judged.length > 0 && { 'rollout/accuracy': mean(judged.map(({ verdict }) => (verdict!.correct ? 1 : 0))) }),
-    'rollout/calls': statistics.callsPerRollout,
-    ...(Number.isFinite(statistics.toolSuccess) && { 'rollout/toolSuccess': statistics.toolSuccess }),
-    'rollout/withoutCall': statistics.withoutCall,
-    'rollout/malformed': statistics.malformed,
-    'rollout/truncated': statistics.truncated,
-    'rollout/answered': statistics.answered,
-    'rollout/turns': statistics.turnsPerRollout,
-    'rollout/tokensPerTurn': statistics.tokensPerTurn,
-    'rollout/modelTokens': statistics.modelTokensPerRollout,
-    'rollout/responseTokens': statistics.responseTokensPerRollout,
-    'rollout/entropy': statistics.entropyEstimate,
-    'rollout/lost': groups.reduce((sum, { group }) => sum + group.lost, 0),
-    'groups/zeroVariance': mean(groups.map(({ group }) => (differ(group.members.map(({ reward }) => reward.total)) ? 0 : 1))),
-    'groups/allWrong': mean(groups.map((group) => (hasRightAnswer(group) ? 0 : 1))),
-    'groups/advantageMax': groups.reduce((max, { advantages }) => Math.max(max, ...advantages), 0),
-  };
-}
-
-function updateMetrics(updates: readonly UpdateResult[]): Metrics {
-  const tokens = updates.reduce((sum, { stats }) => sum + stats.trainedTokens, 0);
-  const overTokens = (value: (update: UpdateResult) => number): number =>
-    tokens === 0 ? 0 : updates.reduce((sum, update) => sum + value(update) * update.stats.trainedTokens, 0) / tokens;
-  const mean = (value: (update: UpdateResult) => number): number =>
-    updates.length === 0 ? 0 : updates.reduce((sum, update) => sum + value(update), 0) / updates.length;
-  return {
-    'train/updates': updates.length,
-    'train/tokens': tokens,
-    'train/loss': mean((update) => update.loss),
-    'train/kl': mean((update) => update.kl),
-    'train/gradNorm': mean((update) => update.gradNorm),
-    'train/clipHigh': overTokens(({ stats }) => stats.clipHighFraction),
-    'train/clipLow': overTokens(({ stats }) => stats.clipLowFraction),
-    'train/clipDual': overTokens(({ stats }) => stats.clipFractionLower),
-    'train/policyMoved': overTokens(({ stats }) => stats.ppoKl),
-  };
-}
-
-function toolSeconds<P extends Problem>(groups: readonly AdvantagedGroup<P>[]): number {
-  let seconds = 0;
-  for (const { group } of groups)
-    for (const { trajectory } of group.members)
-      for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed') seconds += reply.seconds;
-  return seconds;
 }

@@ -103,9 +103,10 @@ export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: R
 /** The problems of a run, before anything is started: a bad file is told at once. */
 export async function loadData<P extends Problem>(options: TrainOptions<P>, recipe: Recipe): Promise<TrainingData<P>> {
   const { problems } = options;
-  const perRun = recipe.rl ? recipe.rl.steps * recipe.rl.groupsPerStep : 1;
+  const batches = recipe.rl?.dynamicSampling?.maxBatches ?? 1;
+  const perRun = recipe.rl ? recipe.rl.steps * recipe.rl.groupsPerStep * batches : 1;
   // What RL chooses from is the whole file, not its beginning.
-  const whole = recipe.rl?.refresh !== undefined && isFileSource(recipe.problems.train);
+  const whole = (recipe.rl?.refresh ?? recipe.rl?.dynamicSampling) !== undefined && isFileSource(recipe.problems.train);
   const trained = async (): Promise<readonly P[]> =>
     problems?.train ??
     ((await loadProblems(recipe.problems.train, {
