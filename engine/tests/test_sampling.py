@@ -64,6 +64,27 @@ def test_rows_with_different_settings_do_not_touch_each_other():
     assert together.tokens[1] == row.argmax()
 
 
+@pytest.mark.parametrize("vocabulary", [30, 5000])
+@pytest.mark.parametrize(("temperature", "top_p"), [(1.0, 1.0), (0.7, 1.0), (1.3, 0.8)])
+@pytest.mark.parametrize("top_k", [1, 7, 100])
+def test_top_k_draws_as_a_plain_filter_would(vocabulary, temperature, top_p, top_k):
+    """Logits outside of the k largest become -inf; what is left is drawn from at top-p. Log-probs stay those of the whole."""
+    row, count = logits(vocabulary), 64
+    uniform = torch.from_numpy(uniforms(np.full(count, 3), np.arange(count), np.zeros(count)))
+    many = row.expand(count, -1).contiguous()
+    full = torch.full((count,), 1.0)
+    got = draw(many, full * temperature, full * top_p, torch.full((count,), top_k), uniform)
+    order = row.argsort(descending=True)[:top_k]
+    weights = (row[order].double() / temperature).softmax(-1)
+    kept = weights[weights.cumsum(0) - weights < top_p]
+    bounds = kept.cumsum(0) / kept.sum()
+    wanted = order[torch.searchsorted(bounds, uniform, right=True).clamp(max=len(kept) - 1)]
+    clear = (bounds[None] - uniform[:, None]).abs().amin(-1) > 1e-5
+    assert clear.sum() > count / 2
+    assert torch.equal(got.tokens[clear], wanted[clear])
+    torch.testing.assert_close(got.logprobs, row.log_softmax(-1)[got.tokens])
+
+
 def test_impossible_tokens_are_never_drawn():
     row = torch.full((1, 8), float("-inf"))
     row[0, 3] = 0.0
