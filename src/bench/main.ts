@@ -19,6 +19,7 @@ import { benchmarkJudge } from './judge.js';
 import { benchmarkPeers, type Comparison, median, PEER_PARTS, type PeerPart } from './peers.js';
 import { benchmarkRollouts } from './rollouts.js';
 import { benchmarkSandbox } from './sandbox.js';
+import { type MemoryFigures, measured, type QueueFigures, type WireFigures } from './scale.js';
 
 const log = (line: string): void => console.error(line);
 const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
@@ -190,16 +191,64 @@ async function peers(): Promise<Row[]> {
 
 async function asyncTraining(): Promise<Row[]> {
   const { groups, groupSize, steps, synchronous, asynchronous } = await benchmarkAsync();
-  const what = `rollouts a median rollout's time, ${groups} x ${groupSize}, ${steps} steps, simulated`;
+  const what = `rollouts in the time of a median one, ${groups} x ${groupSize}, ${steps} steps:`;
   return asynchronous.map(({ name, rolloutsPerUnit, lag, lost }, i) => [
-    `${i === 0 ? what : ' '} ${name}`,
+    `${i === 0 ? `${what} ` : '  '}${name}`,
     rounded(rolloutsPerUnit),
     `synchronous ${rounded(synchronous)}`,
     `${(rolloutsPerUnit / synchronous).toFixed(2)}x (mean lag ${lag.toFixed(2)}, left out ${lost})`,
   ]);
 }
 
-const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining };
+async function scale(): Promise<Row[]> {
+  const heads = [
+    'rollouts in flight',
+    'rollouts a second',
+    'engine busy',
+    'wait for the engine p50, p99',
+    'for the sandbox',
+    'real time',
+    'memory',
+  ];
+  const lines: string[][] = [];
+  for (const concurrency of [64, 256, 1024, 4096, 16_384, 100_000]) {
+    log(`scale: ${concurrency} rollouts in flight`);
+    const found = await measured<QueueFigures>({ kind: 'queue', concurrency, rollouts: Math.max(8192, concurrency), ...SCALE });
+    const waits = ({ p50, p99 }: QueueFigures['engine']): string => `${rounded(p50)} s, ${rounded(p99)} s`;
+    lines.push([
+      concurrency.toLocaleString('en'),
+      rounded(found.rolloutsPerSecond),
+      `${(found.busy * 100).toFixed(0)}%`,
+      waits(found.engine),
+      waits(found.sandbox),
+      `${rounded(found.realSeconds)} s`,
+      `${rounded(found.peakBytes / 1e9)} GB`,
+    ]);
+  }
+  console.log(table([heads, ...lines]));
+  log('scale: 10,000 rollouts of 2,000 tokens in flight');
+  const memory = await measured<MemoryFigures>({ kind: 'memory', rollouts: 10_000, turns: 4, turnTokens: 470 });
+  log('scale: 1,024 rollouts of 8,000 tokens over the wire');
+  const wire = await measured<WireFigures>({ kind: 'wire', rollouts: 1024, turns: 8, turnTokens: 960 });
+  const seconds = (value: number): string => `${rounded(value)} s`;
+  return [
+    [
+      `${memory.rollouts} rollouts of ${memory.tokensPerRollout} tokens in flight: memory`,
+      `${rounded(memory.peakBytes / 1e9)} GB`,
+      'target 1.5 GB',
+      '',
+    ],
+    [`${wire.rollouts} rollouts of ${wire.tokensPerRollout} tokens, null engine`, seconds(wire.seconds), 'target 60 s', ''],
+    ['  longest stall of the event loop', seconds(wire.stallSeconds), 'target 1 s', ''],
+    ['one training request of them, and its answer', seconds(wire.training.seconds), '', ''],
+    ['  longest stall of the event loop', seconds(wire.training.stallSeconds), '', ''],
+  ];
+}
+
+/** As eight GPUs with 128 sequences each may be: a median turn of 10 s, and programs of 0.2 s in 64 workers. */
+const SCALE = { turns: 3, turnTokens: 150, engine: { places: 1024, seconds: 10 }, sandbox: { places: 64, seconds: 0.2 } } as const;
+
+const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining, scale };
 /** Too long, and too large a download, for a run that names no part. */
 const ONLY_BY_NAME = new Set(['peers']);
 

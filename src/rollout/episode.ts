@@ -18,6 +18,7 @@ import type { Limits } from '../recipe/schema.js';
 import { type Toolbox, ToolSession } from '../tools/callTool.js';
 import { limitText } from '../tools/limitText.js';
 import { UserError } from '../userError.js';
+import { breathe } from './breathe.js';
 
 /** What all rollouts of one policy snapshot share. */
 export interface RolloutSettings {
@@ -158,6 +159,7 @@ export class Episode<P extends Problem> {
    * @throws the caller's reason when its signal is aborted meanwhile.
    */
   async take(sample: Sample): Promise<Rollout<P> | undefined> {
+    await breathe();
     const { format, limits, sampler } = this.#settings;
     const turnLimit = this.#turnLimit();
     const hitResponseLimit = turnLimit === this.#remaining();
@@ -261,7 +263,7 @@ export class Episode<P extends Problem> {
   }
 
   #remaining(): number {
-    return this.#budget - this.#transcript.tokens.length;
+    return this.#budget - this.#transcript.length;
   }
 
   /** Tokens that the next turn may have. */
