@@ -135,7 +135,7 @@ describe('a selection from a file', () => {
 
   it('without a size is refused where the target needs what the pool has nothing of', async () => {
     const pool = await makePool('gap.parquet');
-    const rows = profileRows().map((row, i) => (i % 9 === 7 ? rowOf(i, 6) : row));
+    const rows = profileRows().map((row, i) => ({ ...(i % 9 === 7 ? rowOf(i, 6) : row) }));
     const base = { pool, profile: await writeProfile('gap-profile.parquet', rows), target: 'uniform', out: at('gap.jsonl') };
     await expect(selectFile(base)).rejects.toThrow('no set follows this target: the pool has no problem in 7/8');
     expect(existsSync(base.out)).toBe(false);
