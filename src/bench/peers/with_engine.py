@@ -12,7 +12,6 @@ from pathlib import Path
 import torch
 from toolwise_engine.generation import Generator, SampleRequest
 from toolwise_engine.policy import AdamParams, Datum, Policy
-
 from workload import Conversation, arguments, conversations, measure, reward, tell, useful, warm_up
 
 Turns = list[tuple[list[int], list[float]]]

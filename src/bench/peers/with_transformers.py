@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from transformers import AutoModelForCausalLM, StoppingCriteria, StoppingCriteriaList
 from transformers.utils import logging
-
 from workload import Conversation, arguments, conversations, measure, useful, warm_up
 
 TRAINED = 8

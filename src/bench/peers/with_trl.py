@@ -17,7 +17,6 @@ from datasets import Dataset  # noqa: E402
 from transformers import AutoTokenizer, TrainerCallback  # noqa: E402
 from transformers.utils import logging  # noqa: E402
 from trl import GRPOConfig, GRPOTrainer  # noqa: E402
-
 from with_transformers import converse  # noqa: E402
 from workload import Conversation, arguments, conversations, reward, tell, useful, warm_up  # noqa: E402
 

@@ -11,7 +11,6 @@ os.environ.setdefault("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
 
 from vllm import EngineArgs, LLMEngine, SamplingParams, TokensPrompt  # noqa: E402
 from vllm.sampling_params import RequestOutputKind  # noqa: E402
-
 from workload import Conversation, arguments, conversations, measure, useful, warm_up  # noqa: E402
 
 
