@@ -12,7 +12,7 @@ const recipe = (rl: object) =>
     loraRank: 4,
     trainUnembed: false,
     engine: { allowMissing: ['loss:ppo.dual_clip'] },
-    rl: { gradClip: 0, ...rl },
+    rl: { steps: 1, gradClip: 0, ...rl },
   });
 
 describe('asynchronous training', () => {
