@@ -224,6 +224,7 @@ async function scale(): Promise<Row[]> {
       `${rounded(found.realSeconds)} s`,
       `${rounded(found.peakBytes / 1e9)} GB`,
     ]);
+    log(`  ${lines.at(-1)!.join('  ')}`);
   }
   console.log(table([heads, ...lines]));
   log('scale: 10,000 rollouts of 2,000 tokens in flight');

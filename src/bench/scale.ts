@@ -202,7 +202,9 @@ async function startNullServer(size: ScriptSize): Promise<{ url: string; stop: (
 
 /** Measures in a process of its own. */
 export async function measured<T>(task: ScaleTask): Promise<WithPeak<T>> {
-  const child = spawn(process.execPath, [...process.execArgv, own('scaleProcess'), JSON.stringify(task)], {
+  // 100,000 rollouts that are all kept need more than Node allows itself by default.
+  const room = task.kind === 'queue' ? ['--max-old-space-size=8192'] : [];
+  const child = spawn(process.execPath, [...process.execArgv, ...room, own('scaleProcess'), JSON.stringify(task)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

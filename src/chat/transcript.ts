@@ -65,10 +65,10 @@ export class Transcript {
     this.#length += piece.tokens.length;
   }
 
-  #joined(valueOf: (piece: Piece, i: number) => number): number[] {
+  #joined(read: (piece: Piece, i: number) => number): number[] {
     const joined = new Array<number>(this.#length);
     let at = 0;
-    for (const piece of this.#pieces) for (let i = 0; i < piece.tokens.length; i++) joined[at++] = valueOf(piece, i);
+    for (const piece of this.#pieces) for (let i = 0; i < piece.tokens.length; i++) joined[at++] = read(piece, i);
     return joined;
   }
 }

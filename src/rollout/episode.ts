@@ -19,6 +19,7 @@ import { type Toolbox, ToolSession } from '../tools/callTool.js';
 import { limitText } from '../tools/limitText.js';
 import { UserError } from '../userError.js';
 import { breathe } from './breathe.js';
+import { onAbort } from './onAbort.js';
 
 /** What all rollouts of one policy snapshot share. */
 export interface RolloutSettings {
@@ -87,7 +88,8 @@ export class Episode<P extends Problem> {
   readonly #started = performance.now();
   readonly #stop = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort: () => void;
+  /** Hears the caller's signal no more. */
+  readonly #deaf: () => void = () => undefined;
   #finalText = '';
   #malformedInARow = 0;
   #entropySum = 0;
@@ -107,9 +109,9 @@ export class Episode<P extends Problem> {
         'Shorten the prompt, or use a model with a longer context.',
       );
     }
-    this.#onAbort = () => this.#stop.abort(options.signal?.reason);
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (options.signal?.aborted === true) this.#onAbort();
+    const { signal } = options;
+    if (signal) this.#deaf = onAbort(signal, () => this.#stop.abort(signal.reason));
+    if (signal?.aborted) this.#stop.abort(signal.reason);
     this.#timer = setTimeout(() => {
       this.#deadline = true;
       this.#stop.abort(new Error(`the rollout's ${limits.deadlineSeconds} s are up`));
@@ -229,7 +231,7 @@ export class Episode<P extends Problem> {
   /** Lets go of timers and tools; safe to call twice. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    this.#deaf();
     for (const problem of await this.#session.close()) this.#settings.onWarning?.(`${this.#options.trajectoryId}: ${problem}`);
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readCapabilities } from '../engine/readCapabilities.js';
 import { resolveRecipe } from '../recipe/load.js';
+import type { RecipeInput } from '../recipe/schema.js';
 import { checkRecipe, neededBy } from './requirements.js';
 
 const stale = { async: { staleness: 1 }, algorithm: { oldLogProbs: 'trainer', truncatedImportanceSampling: 2 } };
@@ -13,7 +14,7 @@ const recipe = (rl: object) =>
     trainUnembed: false,
     engine: { allowMissing: ['loss:ppo.dual_clip'] },
     rl: { steps: 1, gradClip: 0, ...rl },
-  });
+  } as RecipeInput);
 
 describe('asynchronous training', () => {
   const capabilities = readCapabilities({ supported_models: [{ model_name: 'm' }] }, 'skyrl-jax').capabilities;
