@@ -2,6 +2,7 @@
  * README, CHANGELOG and docs/ against what they speak of: commands and their options exist, recipes load, TypeScript compiles, JSON parses,
  * links lead somewhere. Runs none of the commands and opens no connection.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -55,9 +56,20 @@ describe('the pages', () => {
   it('are found, with blocks of each kind, all of a kind that is checked', () => {
     expect(pages.length).toBeGreaterThan(10);
     for (const language of ['sh', 'ts', 'yaml', 'json']) expect(written(language), language).not.toEqual([]);
-    const checked = ['sh', 'bash', 'ts', 'yaml', 'json', 'text', ''];
+    const checked = ['sh', 'bash', 'ts', 'yaml', 'json', 'python', 'text', ''];
     expect(blocks.filter(({ language }) => !checked.includes(language))).toEqual([]);
     for (const { name, text } of pages) expect([...text.matchAll(/^```/gm)].length % 2, `${name}: an open block`).toBe(0);
+  });
+});
+
+describe('Python', () => {
+  it.each(written('python'))('$at can be compiled', ({ text }) => {
+    const { status, stderr } = spawnSync('python3', ['-c', 'import sys; compile(sys.stdin.read(), "page", "exec")'], {
+      input: text,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
   });
 });
 

@@ -60,8 +60,12 @@ export function explainFailure(error: unknown): number {
     if (error.hint !== undefined) console.error(`  ${error.hint.replaceAll('\n', '\n  ')}`);
     return 2;
   }
-  if (error instanceof Error && MACHINE_FAILURES.has(error.name)) console.error(`error: ${error.message}`);
-  else console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+  if (error instanceof Error && MACHINE_FAILURES.has(error.name)) {
+    console.error(`error: ${error.message}`);
+    // What an engine refuses before anything is computed is the user's to mend, as if we had refused it.
+    return (error as { category?: unknown }).category === 'user' ? 2 : 1;
+  }
+  console.error(error instanceof Error ? (error.stack ?? error.message) : error);
   return 1;
 }
 
