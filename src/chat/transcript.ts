@@ -24,17 +24,17 @@ export class Transcript {
 
   /** The response so far: the model's tokens and ours, [length]. */
   get tokens(): readonly number[] {
-    return this.#joined(({ tokens }, i) => tokens[i]!);
+    return joined(this.#pieces.map(({ tokens }) => tokens));
   }
 
   /** 1 for the model's tokens, [length]. */
   get mask(): readonly number[] {
-    return this.#joined(({ logProbs }) => (logProbs === undefined ? 0 : 1));
+    return joined(this.#pieces.map(({ tokens, logProbs }) => new Array<number>(tokens.length).fill(logProbs ? 1 : 0)));
   }
 
   /** The sampler's log-probs, nats; 0 for our tokens, [length]. */
   get logProbs(): readonly number[] {
-    return this.#joined(({ logProbs }, i) => (logProbs === undefined ? 0 : logProbs[i]!));
+    return joined(this.#pieces.map(({ tokens, logProbs }) => logProbs ?? new Array<number>(tokens.length).fill(0)));
   }
 
   /** @throws RangeError when tokens and log-probs differ in length; nothing is appended then. */
@@ -53,22 +53,14 @@ export class Transcript {
 
   /** The next request's prompt. */
   context(): number[] {
-    const joined = new Array<number>(this.promptTokens.length + this.#length);
-    let at = 0;
-    for (const part of [this.promptTokens, ...this.#pieces.map(({ tokens }) => tokens)])
-      for (let i = 0; i < part.length; i++) joined[at++] = part[i]!;
-    return joined;
+    return joined([this.promptTokens, ...this.#pieces.map(({ tokens }) => tokens)]);
   }
 
   #append(piece: Piece): void {
     this.#pieces.push(piece);
     this.#length += piece.tokens.length;
   }
-
-  #joined(read: (piece: Piece, i: number) => number): number[] {
-    const joined = new Array<number>(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) for (let i = 0; i < piece.tokens.length; i++) joined[at++] = read(piece, i);
-    return joined;
-  }
 }
+
+/** An array of just the length that is needed, and of numbers as they are in the parts: filling one bit by bit would copy it when the first fraction comes. */
+const joined = (parts: readonly (readonly number[])[]): number[] => ([] as number[]).concat(...parts);

@@ -40,7 +40,7 @@ const PROFILES: Readonly<Record<ServerName, ServerProfile>> = {
     extensions: [],
     reduction: 'sum',
     idempotent: true,
-    chunk: { datums: 65_536, bytes: 256 * 2 ** 20 },
+    chunk: { datums: 65_536, bytes: 32 * 2 ** 20 },
     ignores: [],
   },
   tinker: {
