@@ -123,12 +123,12 @@ def make_routes(state: State) -> list[Route]:
         get("get_server_capabilities", lambda service, path: service.capabilities()),
         get("samplers/{id}", lambda service, path: service.get_sampler(path["id"])),
         get("samplers/{id}", lambda service, path: service.delete_sampler(path["id"]), "DELETE"),
-        get("training_runs", lambda service, path: service.training_runs(path["query"])),
-        get("checkpoints", lambda service, path: service.all_checkpoints(path["query"])),
-        get("sessions", lambda service, path: service.list_sessions(path["query"])),
-        get("sessions/{id}", lambda service, path: service.session(path["id"])),
-        get("training_runs/{id}", lambda service, path: service.training_run(path["id"])),
-        get("training_runs/{id}/checkpoints", lambda service, path: service.checkpoints(path["id"])),
+        get("training_runs", lambda service, path: service.listings.training_runs(path["query"])),
+        get("checkpoints", lambda service, path: service.listings.all_checkpoints(path["query"])),
+        get("sessions", lambda service, path: service.listings.list_sessions(path["query"])),
+        get("sessions/{id}", lambda service, path: service.listings.session(path["id"])),
+        get("training_runs/{id}", lambda service, path: service.listings.training_run(path["id"])),
+        get("training_runs/{id}/checkpoints", lambda service, path: service.listings.checkpoints(path["id"])),
         Route(f"{PREFIX}/training_runs/{{id}}/checkpoints/{{kind}}/{{name}}", delete_checkpoint, methods=["DELETE"]),
     ]
 

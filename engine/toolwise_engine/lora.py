@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -49,7 +49,7 @@ def add_adapters(model: Any, lora: Lora) -> None:
     for name, module in model.named_modules():
         if not isinstance(module, nn.Linear):
             continue
-        part = "unembed" if module is head else "attn" if "attn" in name or "attention" in name else "mlp"
+        part = "unembed" if module is head else layer_part(name)
         if getattr(lora, part):
             wanted.append(name)
     if not wanted:
@@ -66,6 +66,11 @@ def add_adapters(model: Any, lora: Lora) -> None:
     for name, parameter in model.named_parameters():
         if is_adapter(name):
             parameter.data = parameter.data.to(model.dtype)
+
+
+def layer_part(name: str) -> Literal["attn", "mlp"]:
+    """Which part of a layer a weight or a module of its body belongs to, by its name."""
+    return "attn" if "attn" in name or "attention" in name else "mlp"
 
 
 def is_adapter(name: str) -> bool:

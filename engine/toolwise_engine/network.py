@@ -19,7 +19,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig,
 
 from toolwise_engine.attention import Attention
 from toolwise_engine.errors import user_error
-from toolwise_engine.lora import Lora, add_adapters, is_adapter, published
+from toolwise_engine.lora import Lora, add_adapters, is_adapter, layer_part, published
 
 Part = Literal["unembed", "attn", "mlp", "norm"]
 
@@ -129,7 +129,7 @@ class Network:
             return "unembed"
         if "norm" in name or ".ln_" in name:
             return "norm"
-        return "attn" if "attn" in name or "attention" in name else "mlp"
+        return layer_part(name)
 
     def copy(self) -> Network:
         """A frozen copy that shares no weight which may change: with adapters the base is shared, else nothing."""

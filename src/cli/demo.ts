@@ -1,7 +1,7 @@
 /** `toolwise demo`: makes ready what is missing, plays the acts, prints. */
 import type { Command } from 'commander';
 import { UserError } from '../userError.js';
-import { Interrupted, interruptible } from './interrupt.js';
+import { endInterrupted, interruptible } from './interrupt.js';
 
 interface Options {
   readonly quick?: boolean;
@@ -52,9 +52,7 @@ export function register(program: Command): void {
         narrator.line(`Total: ${Math.round(acts.reduce((sum, { seconds }) => sum + seconds, 0))} s, seed ${seed}.`);
       } catch (error) {
         narrator.end();
-        if (!(error instanceof Interrupted)) throw error;
-        narrator.line(`${error.message}. What was done is kept in the run's folder.`);
-        process.exitCode = 130;
+        endInterrupted(error, (message) => narrator.line(`${message}. What was done is kept in the run's folder.`));
       }
     });
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { BenchmarkChoice } from '../benchmarks/loadBenchmark.js';
 import { UserError } from '../userError.js';
-import { Interrupted, interruptible } from './interrupt.js';
+import { endInterrupted, interruptible } from './interrupt.js';
 
 interface Options {
   readonly problems?: string;
@@ -95,9 +95,7 @@ async function run(model: string, options: Options): Promise<void> {
     console.log(`Trajectories: ${folder}`);
   } catch (error) {
     narrator.end();
-    if (!(error instanceof Interrupted)) throw error;
-    console.error(error.message);
-    process.exitCode = 130;
+    endInterrupted(error);
   }
 }
 

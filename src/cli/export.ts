@@ -1,7 +1,7 @@
 /** `toolwise export`: parses, calls the export, prints. */
 import type { Command } from 'commander';
 import { UserError } from '../userError.js';
-import { Interrupted, interruptible } from './interrupt.js';
+import { endInterrupted, interruptible } from './interrupt.js';
 
 interface Options {
   readonly to: string;
@@ -41,9 +41,7 @@ async function write(run: string, options: Options): Promise<void> {
     console.log(`${made.format} of ${made.baseModel}, ${from}, ${made.dtype}: ${(made.bytes / 1e6).toFixed(1)} MB in ${made.folder}`);
     for (const file of made.files) console.log(`  ${file}`);
   } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    console.error(`${error.message}; nothing was written`);
-    process.exitCode = 130;
+    endInterrupted(error, (message) => console.error(`${message}; nothing was written`));
   }
 }
 

@@ -7,7 +7,7 @@ import type { SandboxOnDemand } from '../grading/sandboxOnDemand.js';
 import type { SandboxKind } from '../sandbox/open.js';
 import { UserError } from '../userError.js';
 import type { Heartbeat } from './heartbeat.js';
-import { Interrupted, interruptible } from './interrupt.js';
+import { endInterrupted, interruptible } from './interrupt.js';
 import type { Narrator } from './narrator.js';
 
 interface Options {
@@ -77,9 +77,7 @@ async function run(file: string | undefined, options: Options): Promise<void> {
     });
   } catch (error) {
     narrator.end();
-    if (!(error instanceof Interrupted)) throw error;
-    console.error(error.message);
-    process.exitCode = 130;
+    endInterrupted(error);
   } finally {
     heartbeat.end();
     narrator.end();

@@ -5,6 +5,17 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
+/**
+ * Ends a command that the user has stopped: says so, exit code 130.
+ * @param tell in words of the command's own
+ * @throws the error itself where it is another
+ */
+export function endInterrupted(error: unknown, tell: (message: string) => void = console.error): void {
+  if (!(error instanceof Interrupted)) throw error;
+  tell(error.message);
+  process.exitCode = 130;
+}
+
 /** `timeout` and some runners send a signal to a process and to its group: two at once are one wish. */
 const ONE_WISH_MS = 500;
 

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { Interrupted, interruptible } from './interrupt.js';
+import { endInterrupted, interruptible } from './interrupt.js';
 
 interface Options {
   readonly set: string[];
@@ -79,9 +79,9 @@ async function run(name: string | undefined, options: Options): Promise<void> {
     console.log(`Run: ${result.folder}`);
   } catch (error) {
     narrator.end();
-    if (!(error instanceof Interrupted)) throw error;
-    console.error(`${error.message}.${folder === undefined ? '' : ` Go on with: npx toolwise train --resume --out ${resolve(folder)}`}`);
-    process.exitCode = 130;
+    endInterrupted(error, (message) =>
+      console.error(`${message}.${folder === undefined ? '' : ` Go on with: npx toolwise train --resume --out ${resolve(folder)}`}`),
+    );
   }
 }
 

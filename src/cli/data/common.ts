@@ -4,7 +4,7 @@
  */
 import type { Command } from 'commander';
 import { UserError } from '../../userError.js';
-import { Interrupted, interruptible } from '../interrupt.js';
+import { endInterrupted, interruptible } from '../interrupt.js';
 import { Narrator } from '../narrator.js';
 
 /** What `outOption`, `forceOption`, `strictOption`, `seedOption` and `jsonOption` make of a command line. */
@@ -69,9 +69,7 @@ export async function runCommand(work: (context: CommandContext) => Promise<void
     await interruptible((signal) => work({ narrator, progress: (what) => progressOf(narrator, what), signal }));
   } catch (error) {
     narrator.end();
-    if (!(error instanceof Interrupted)) throw error;
-    console.error(error.message);
-    process.exitCode = 130;
+    endInterrupted(error);
   } finally {
     narrator.end();
     process.stdout.off('error', endWithReader);
