@@ -1,0 +1,278 @@
+/**
+ * What the dashboard's server and its page say to each other: types alone, shared by both. Every answer is JSON; a refusal is
+ * `{ error: string }` with a status of 4xx. Numbers that are NaN or infinite travel as null. Does not read runs and does not draw.
+ *
+ *     GET /api/runs                                        RunSummary[]
+ *     GET /api/runs/RUN                                    RunDetail
+ *     GET /api/runs/RUN/metrics?stage=rl&name=a&name=b&points=1000     Series[]
+ *     GET /api/runs/RUN/trajectories?...TrajectoryQuery    TrajectoryPage
+ *     GET /api/runs/RUN/trajectories/ID                    TrajectoryView
+ *     GET /api/runs/RUN/trajectories/ID/tokens             TokensView
+ *     GET /api/runs/RUN/groups?id=GROUP&stage=rl&step=3    GroupView
+ *     GET /api/runs/RUN/problems?split=train&text=&sort=&offset=&limit=   ProblemPage
+ *     GET /api/runs/RUN/problem?id=PROBLEM                 ProblemView
+ *     GET /api/runs/RUN/modes                              ModesView
+ *     GET /api/runs/RUN/reports                            ReportLink[]
+ *     GET /api/runs/RUN/reports/NAME                       the report's file as it is (HTML under a policy that runs nothing, JSON, Markdown as text)
+ *     GET /api/runs/RUN/export/metrics.csv | metrics.jsonl | trajectories.csv | trajectories.jsonl?...TrajectoryQuery
+ *     GET /api/reports                                     ReportLink[]  (data reports in the folder, outside runs)
+ *     GET /api/events                                      server-sent events: LiveEvent, each with an id; Last-Event-ID resumes
+ *
+ * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `.` is that folder itself.
+ */
+import type { CheckpointRecord, Metrics, Stage } from '../domain/event.js';
+import type { StopReason } from '../domain/stopReason.js';
+import type { Turn } from '../domain/turn.js';
+import type { Verdict } from '../domain/verdict.js';
+
+/** JSON has no NaN: null stands for it. */
+export type Num = number | null;
+
+/** `running`: a live process holds its lock; `interrupted`: begun, not ended, nobody writes it. */
+export type RunState = 'running' | 'ended' | 'interrupted' | 'unreadable';
+
+export interface RunSummary {
+  readonly id: string;
+  /** Last part of the folder's path. */
+  readonly name: string;
+  readonly state: RunState;
+  /** Absent where the run cannot be read. */
+  readonly recipe?: string;
+  readonly model?: string;
+  readonly seed?: number;
+  /** ISO times. */
+  readonly startedAt?: string;
+  readonly updatedAt: string;
+  readonly stages: readonly StageProgress[];
+  /** Of the newest step of the last stage. */
+  readonly last: Readonly<Record<string, Num>>;
+  /** The newest evaluation of each name. */
+  readonly evaluations: readonly EvaluationSummary[];
+  readonly trajectories: number;
+  /** Why it is shown only in part, for a person: half-written, older, newer, foreign. */
+  readonly note?: string;
+}
+
+export interface StageProgress {
+  readonly stage: Stage;
+  /** Planned. */
+  readonly steps: number;
+  readonly done: number;
+  readonly startedAt: string;
+  readonly endedAt?: string;
+  readonly seconds?: number;
+}
+
+export interface EvaluationSummary {
+  readonly name: string;
+  readonly stage: Stage;
+  /** Steps of the stage that were made before. */
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, Num>>;
+}
+
+export interface RunDetail extends RunSummary {
+  /** The whole recipe, resolved. */
+  readonly recipeText?: string;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly extra: Readonly<Record<string, unknown>>;
+  readonly metricNames: Readonly<Partial<Record<Stage, readonly string[]>>>;
+  readonly allEvaluations: readonly EvaluationSummary[];
+  readonly checkpoints: readonly CheckpointRecord[];
+  readonly notes: readonly { readonly at: string; readonly level: 'info' | 'warning'; readonly text: string }[];
+  /** Stages and splits that have trajectories, with the number of them. */
+  readonly splits: readonly { readonly stage: Stage; readonly split: string; readonly count: number }[];
+}
+
+/** One metric over the steps of a stage; where it was decimated each point stands for a bucket, with the least and most in it. */
+export interface Series {
+  readonly stage: Stage;
+  readonly name: string;
+  readonly steps: readonly number[];
+  readonly values: readonly Num[];
+  /** Only where decimated. */
+  readonly low?: readonly Num[];
+  readonly high?: readonly Num[];
+  /** Points before decimation. */
+  readonly count: number;
+}
+
+/** Filters that matter, each by name; several narrow further. */
+export type Flag =
+  /** Wrong, though its last executed call succeeded. */
+  | 'wrongThoughToolSucceeded'
+  | 'malformed'
+  | 'truncated'
+  /** Graded by an infrastructure failure, or lost (told by a note). */
+  | 'infra'
+  | 'toolFailed'
+  | 'noCall'
+  /** The reward's parts or a second grader disagree with the verdict: right with a negative total, wrong with a positive one. */
+  | 'gradersDisagree'
+  /** |advantage| above 2. */
+  | 'extremeAdvantage';
+
+export interface TrajectoryQuery {
+  readonly stage?: Stage;
+  readonly step?: number;
+  readonly fromStep?: number;
+  readonly toStep?: number;
+  readonly split?: string;
+  readonly correct?: boolean;
+  readonly problemId?: string;
+  readonly groupId?: string;
+  readonly stopReason?: StopReason['kind'];
+  readonly flags?: readonly Flag[];
+  /** Words of question, text, code, results and answer; all must occur. */
+  readonly text?: string;
+  readonly sort?: 'newest' | 'oldest' | 'longest' | 'shortest' | 'reward' | '-reward' | 'advantage' | '-advantage' | 'calls';
+  readonly offset?: number;
+  /** At most 500. Default 50. */
+  readonly limit?: number;
+}
+
+export interface TrajectoryLine {
+  readonly id: number;
+  readonly stage: Stage;
+  readonly step: number;
+  readonly split: string;
+  readonly trajectoryId: string;
+  readonly groupId: string;
+  readonly problemId: string;
+  readonly correct?: boolean;
+  readonly reason?: string;
+  readonly reward?: Num;
+  readonly advantage?: Num;
+  readonly stopReason: StopReason['kind'];
+  readonly modelTokens: number;
+  readonly tokens: number;
+  readonly turns: number;
+  readonly calls: number;
+  readonly seconds: number;
+  readonly flags: readonly Flag[];
+}
+
+export interface TrajectoryPage {
+  readonly rows: readonly TrajectoryLine[];
+  /** Of all that match; `atLeast` where counting was cut short. */
+  readonly total: number;
+  readonly atLeast?: boolean;
+  /** What could not be done here, for example a search in a run without an index. */
+  readonly note?: string;
+}
+
+export interface TrajectoryView extends TrajectoryLine {
+  readonly question: string;
+  /** The gold answer. */
+  readonly answer?: string;
+  /** Fields of the problem beyond id, question and answer. */
+  readonly problem: Readonly<Record<string, unknown>>;
+  readonly system: string;
+  readonly segmentsOf: readonly Turn[];
+  readonly finalText: string;
+  readonly stop: StopReason;
+  readonly verdict?: Verdict;
+  readonly rewardParts?: Readonly<Record<string, Num>>;
+  readonly entropy?: Num;
+  readonly sampledFrom?: number;
+  /** Texts that were cut for size, by name, with their whole length in characters: ask with `?whole=1`. */
+  readonly cut: readonly { readonly what: string; readonly length: number }[];
+  /** Ids of the neighbours under the same filter order (newest first within the run). */
+  readonly previous?: number;
+  readonly next?: number;
+}
+
+export interface TokensView {
+  readonly prompt: TokenList;
+  readonly response: TokenList & {
+    /** 1 where the model wrote the token. */
+    readonly mask: readonly number[];
+    readonly logProbs: readonly Num[];
+    /** Ratio of the policy at its last update over the one that sampled, where it was kept. */
+    readonly ratios?: readonly Num[];
+  };
+  /** One for all tokens of the rollout (Eq. 3). */
+  readonly advantage?: Num;
+  /** Why there are no texts, for example that the tokenizer is gone. */
+  readonly note?: string;
+}
+
+export interface TokenList {
+  readonly ids: readonly number[];
+  /** Text of each token, special ones written out; absent where the tokenizer is not to be had. A character split over tokens stands with the last of them. */
+  readonly texts?: readonly string[];
+  readonly special?: readonly boolean[];
+}
+
+export interface GroupView {
+  readonly groupId: string;
+  readonly question: string;
+  readonly answer?: string;
+  readonly members: readonly (TrajectoryLine & { readonly text: string; readonly rewardParts?: Readonly<Record<string, Num>> })[];
+}
+
+export interface ProblemPage {
+  readonly problems: readonly ProblemLine[];
+  readonly total: number;
+}
+
+export interface ProblemLine {
+  readonly problemId: string;
+  readonly question: string;
+  readonly rollouts: number;
+  readonly right: number;
+  /** First and last step at which it was met. */
+  readonly firstStep: number;
+  readonly lastStep: number;
+}
+
+export interface ProblemView {
+  readonly problemId: string;
+  readonly question: string;
+  readonly answer?: string;
+  /** One entry a meeting, in order. */
+  readonly meetings: readonly {
+    readonly stage: Stage;
+    readonly step: number;
+    readonly split: string;
+    readonly groupId: string;
+    readonly rollouts: number;
+    readonly right: number;
+  }[];
+}
+
+/** What section 5 of the paper compares, over training and in evaluations. */
+export interface ModesView {
+  readonly rows: readonly {
+    readonly stage: Stage;
+    readonly step: number;
+    readonly split: string;
+    readonly modes: readonly ModeFigures[];
+  }[];
+}
+
+export interface ModeFigures {
+  readonly mode: 'deliberative' | 'reactive' | 'withoutCall';
+  readonly rollouts: number;
+  readonly right: number;
+  readonly toolSuccess: Num;
+  readonly callsPerRollout: Num;
+  readonly tokensPerTurn: Num;
+}
+
+export interface ReportLink {
+  readonly name: string;
+  readonly title: string;
+  readonly bytes: number;
+  readonly kind: 'html' | 'json' | 'markdown';
+}
+
+export type LiveEvent =
+  /** The list changed: a run came, went, or changed its state. */
+  | { readonly kind: 'runs' }
+  /** New steps of a stage. */
+  | { readonly kind: 'steps'; readonly run: string; readonly stage: Stage; readonly step: number; readonly metrics: Metrics }
+  | { readonly kind: 'evaluation'; readonly run: string; readonly evaluation: EvaluationSummary }
+  | { readonly kind: 'note'; readonly run: string; readonly level: 'info' | 'warning'; readonly text: string }
+  /** Events were missed: load anew. */
+  | { readonly kind: 'reset' };
