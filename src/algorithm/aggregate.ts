@@ -15,23 +15,29 @@ export type Aggregation = 'token-mean' | 'seq-mean-token-mean' | 'seq-mean-token
 export interface AggregationOptions {
   /** The divisor of `seq-mean-token-sum-norm`, for example the response limit; tokens. */
   readonly fixedLength?: number;
+  /** The rollout of each mask, where one may have several: its masks are then one sequence to `seq-...`. Absent: each mask is its own. */
+  readonly rollouts?: readonly string[];
 }
 
 /**
  * @param masks 1 where a token is trained, [sequences][tokens]
  * @returns the weight of each token, [sequences][tokens]; 0 where the mask is 0. A mini-batch without a trained token has weights 0.
- * @throws RangeError when `seq-mean-token-sum-norm` has no positive `fixedLength`, or the aggregation is unknown
+ * @throws RangeError when `seq-mean-token-sum-norm` has no positive `fixedLength`, or the aggregation is unknown, or names of rollouts
+ *   are not one a mask
  */
 export function miniBatchWeights(
   masks: readonly ArrayLike<number>[],
   aggregation: Aggregation,
   options: AggregationOptions = {},
 ): Float64Array[] {
-  const tokens = masks.map(trainedTokens);
+  const places = placesOf(masks.length, options.rollouts);
+  const tokens = new Array<number>(new Set(places).size).fill(0);
+  for (const [i, mask] of masks.entries()) tokens[places[i]!]! += trainedTokens(mask);
   const weightOf = sequenceWeight(tokens, aggregation, options);
   return masks.map((mask, i) => {
     const weights = new Float64Array(mask.length);
-    const weight = tokens[i] === 0 ? 0 : weightOf(tokens[i]!);
+    const own = tokens[places[i]!]!;
+    const weight = own === 0 ? 0 : weightOf(own);
     for (let t = 0; t < mask.length; t++) if (mask[t] !== 0) weights[t] = weight;
     return weights;
   });
@@ -77,6 +83,18 @@ function sequenceWeight(tokens: readonly number[], aggregation: Aggregation, opt
     default:
       throw new RangeError(`unknown aggregation ${JSON.stringify(aggregation satisfies never)}`);
   }
+}
+
+/** The number of each mask's sequence, counted as they first come. */
+function placesOf(masks: number, rollouts: readonly string[] | undefined): number[] {
+  if (rollouts === undefined) return Array.from({ length: masks }, (_, i) => i);
+  if (rollouts.length !== masks) throw new RangeError(`${rollouts.length} names of rollouts for ${masks} masks`);
+  const places = new Map<string, number>();
+  return rollouts.map((name) => {
+    const place = places.get(name) ?? places.size;
+    places.set(name, place);
+    return place;
+  });
 }
 
 function trainedTokens(mask: ArrayLike<number>): number {

@@ -24,8 +24,8 @@ export type RunEvent =
   | { readonly kind: 'checkpoint'; readonly record: CheckpointRecord }
   | { readonly kind: 'checkpointDropped'; readonly path: string }
   | { readonly kind: 'refresh'; readonly record: RefreshRecord }
-  /** Something a person should read; `warning` colours it. */
-  | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly text: string };
+  /** Something a person should read; `warning` colours it. `alarm` names the way in which a run seems to collapse. */
+  | { readonly kind: 'note'; readonly level: 'info' | 'warning'; readonly text: string; readonly alarm?: string };
 
 export interface TrajectoryRecord {
   readonly stage: Stage;
@@ -37,6 +37,13 @@ export interface TrajectoryRecord {
   readonly verdict?: Verdict;
   readonly reward?: Reward;
   readonly advantage?: number;
+  /**
+   * Probability of each of the model's tokens under the policy before the last update that saw them, over that of the policy that the step
+   * started from; 1 for others' tokens; float32 values, [length]. Only where an update saw the rollout.
+   */
+  readonly ratios?: readonly number[];
+  /** The same of its branches, in their order. */
+  readonly branchRatios?: readonly (readonly number[])[];
   /** RL steps in the policy that sampled it, where training is asynchronous; else it is the step's own. */
   readonly sampledFrom?: number;
 }

@@ -5,7 +5,7 @@
  * Rollouts without an executed call are neither.
  */
 import type { Segment } from '../domain/segment.js';
-import { executedCalls, type Trajectory } from '../domain/trajectory.js';
+import { executedCalls, type Trajectory, turnsOf } from '../domain/trajectory.js';
 
 export type Mode = 'deliberative' | 'reactive' | 'withoutCall';
 
@@ -23,11 +23,11 @@ export interface ModeShare {
 
 export type Modes = Readonly<Record<Mode, ModeShare>>;
 
-export function modeOf(trajectory: Pick<Trajectory, 'turns'>): Mode {
+export function modeOf(trajectory: Pick<Trajectory, 'turns' | 'branches'>): Mode {
   if (executedCalls(trajectory) === 0) return 'withoutCall';
   let analysis = 0;
   let calls = 0;
-  for (const { segments } of trajectory.turns) {
+  for (const { segments } of turnsOf(trajectory)) {
     if (!segments.some(isCall)) continue;
     for (const segment of segments) {
       if (isCall(segment)) calls += callLength(segment);
@@ -38,10 +38,10 @@ export function modeOf(trajectory: Pick<Trajectory, 'turns'>): Mode {
 }
 
 /** Shares are NaN for an empty list. */
-export function modesOf(trajectories: readonly Pick<Trajectory, 'turns'>[]): Modes {
+export function modesOf(trajectories: readonly Pick<Trajectory, 'turns' | 'branches'>[]): Modes {
   const of = (mode: Mode): ModeShare => {
     const own = trajectories.filter((trajectory) => modeOf(trajectory) === mode);
-    const turns = own.flatMap((trajectory) => trajectory.turns);
+    const turns = own.flatMap(turnsOf);
     const calls = turns.flatMap(({ replies }) => replies).filter((reply) => reply.kind === 'executed');
     return {
       share: own.length / trajectories.length,

@@ -21,6 +21,8 @@ export interface RolloutPlan<P extends Problem = Problem> {
   /** Number of the problem's occurrence within the step, and of the sample within its group: coordinates of the seeds. */
   readonly occurrence: number;
   readonly sample: number;
+  /** Of an environment's start; absent: from the run's seed and the group's id. */
+  readonly startSeed?: number;
   /** In place of the settings' own. */
   readonly sampling?: RolloutSettings['sampling'];
 }
@@ -132,7 +134,8 @@ async function runAll<P extends Problem>(
   return run;
 }
 
-const isAgent = (how: RolloutSettings | RolloutAgent): how is RolloutAgent => 'run' in how;
+/** Whether it takes each rollout through by itself. */
+export const isAgent = (how: RolloutSettings | RolloutAgent): how is RolloutAgent => 'run' in how;
 
 class Run<P extends Problem> {
   readonly #stop = new AbortController();
@@ -250,6 +253,7 @@ class Run<P extends Problem> {
       groupId: plan.groupId,
       trajectoryId: plan.trajectoryId,
       ...(prompt && { promptTokens: prompt }),
+      startSeed: plan.startSeed ?? deriveSeed(runSeed, 'start', plan.groupId),
       signal: this.#stop.signal,
       ...(plan.sampling && { sampling: plan.sampling }),
       seed: (turn, attempt) => deriveSeed(runSeed, step, plan.occurrence, plan.sample, turn, firstAttempt + attempt),

@@ -1,6 +1,6 @@
 /** What a set of rollouts did, in numbers. Knows nothing of right and wrong: accuracy and rewards belong to others. */
 import { isTruncated } from '../domain/stopReason.js';
-import { executedCalls, modelTokens, type Trajectory } from '../domain/trajectory.js';
+import { branchesOf, executedCalls, modelTokens, responseTokens, type Trajectory, turnsOf } from '../domain/trajectory.js';
 
 export interface RolloutStatistics {
   readonly rollouts: number;
@@ -43,12 +43,13 @@ export function rolloutStatistics(trajectories: readonly Trajectory[]): RolloutS
   for (const trajectory of trajectories) {
     const wrote = writtenTokens(trajectory);
     calls += executedCalls(trajectory);
-    for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed' && reply.success) successes++;
-    turns += trajectory.turns.length;
+    const own = turnsOf(trajectory);
+    for (const turn of own) for (const reply of turn.replies) if (reply.kind === 'executed' && reply.success) successes++;
+    turns += own.length;
     written += wrote;
     sampled += modelTokens(trajectory);
-    tokens += trajectory.tokens.length === 0 ? wrote : trajectory.tokens.length;
-    for (const logProb of trajectory.samplerLogProbs) negativeLogProbs -= logProb;
+    tokens += responseTokens(trajectory) || wrote;
+    for (const { samplerLogProbs } of branchesOf(trajectory)) for (const logProb of samplerLogProbs) negativeLogProbs -= logProb;
     entropySum += (trajectory.entropy ?? Number.NaN) * wrote;
   }
   return {
@@ -70,7 +71,7 @@ export function rolloutStatistics(trajectories: readonly Trajectory[]): RolloutS
 
 /** An endpoint that gives no token ids counts them: then its count is taken. */
 const writtenTokens = (trajectory: Trajectory): number =>
-  trajectory.mask.length > 0 ? modelTokens(trajectory) : trajectory.turns.reduce((sum, turn) => sum + turn.tokens, 0);
+  trajectory.mask.length > 0 ? modelTokens(trajectory) : turnsOf(trajectory).reduce((sum, turn) => sum + turn.tokens, 0);
 
 const hasUnreadableCall = (trajectory: Trajectory): boolean =>
-  trajectory.turns.some((turn) => turn.segments.some((segment) => segment.kind === 'malformedCall' || segment.kind === 'cutOffCall'));
+  turnsOf(trajectory).some((turn) => turn.segments.some((segment) => segment.kind === 'malformedCall' || segment.kind === 'cutOffCall'));

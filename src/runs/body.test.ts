@@ -1,3 +1,4 @@
+import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { someRecord, someTrajectory } from '../../test/support/someRun.js';
@@ -28,6 +29,38 @@ describe('a packed trajectory', () => {
       return encodeBody({ ...someRecord(0, 0), trajectory: { ...someTrajectory('t'), samplerLogProbs } }).length;
     };
     expect(noise(Math.fround)).toBeLessThan(0.7 * noise((x) => x));
+  });
+
+  it('is the same bytes as ever where there are neither ratios nor branches', () => {
+    const body = encodeBody({ ...someRecord(0, 0), trajectory: { ...someTrajectory('t'), samplerLogProbs: [-0.5, -1, 0, -2, -3] } });
+    const bytes = inflateRawSync(body);
+    const head = bytes.readUInt32LE(4);
+    expect([...bytes.subarray(0, 4)]).toEqual([1, 4, 0, 0]);
+    expect(bytes).toHaveLength(20 + head + 4 * (3 + 5) + 5 + 4 * 5);
+    const { promptTokens, tokens, mask, samplerLogProbs, ...rest } = someTrajectory('t');
+    expect(JSON.parse(bytes.toString('utf8', 20, 20 + head))).toEqual({ ...someRecord(0, 0), trajectory: rest });
+  });
+
+  it('keeps the ratios of the tokens that the model wrote, 4 bytes each', () => {
+    const record = { ...someRecord(0, 0), ratios: [1.5, 0.25, 1, 1, 3].map(Math.fround) };
+    expect(decodeBody(encodeBody(record))).toEqual(record);
+    const extra = inflateRawSync(encodeBody(record)).length - inflateRawSync(encodeBody(someRecord(0, 0))).length;
+    expect(extra).toBe(4 * 4);
+  });
+
+  it('keeps branches, each with its own width of log-probs, with ratios or without', () => {
+    const plain = someRecord(0, 0);
+    const { promptTokens, tokens, mask, samplerLogProbs, turns } = plain.trajectory;
+    const short = { promptTokens: [9], tokens: [4, 5], mask: [0, 1], samplerLogProbs: [0, -0.5], turns: [turns[1]!] };
+    const branches = [
+      short,
+      { promptTokens, tokens, mask, samplerLogProbs, turns },
+      { ...short, tokens: [], mask: [], samplerLogProbs: [] },
+    ];
+    const record = { ...plain, trajectory: { ...plain.trajectory, branches } };
+    expect(decodeBody(encodeBody(record))).toEqual(record);
+    const told = { ...record, ratios: [2, 1, 1, 1, 0.5], branchRatios: [[1, 0.75], [1, 1, 1, 2, 2], []] };
+    expect(decodeBody(encodeBody(told))).toEqual(told);
   });
 
   it('carries a problem with fields of its own, and refuses another layout', () => {

@@ -18,7 +18,7 @@ import type {
   Stage,
   TrajectoryRecord,
 } from '../domain/event.js';
-import { checkTrajectory, executedCalls, modelTokens } from '../domain/trajectory.js';
+import { checkTrajectory, executedCalls, modelTokens, responseTokens, turnsOf } from '../domain/trajectory.js';
 import type { Recipe } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
 import { encodeBody } from './body.js';
@@ -299,9 +299,9 @@ function pack(record: TrajectoryRecord): Waiting {
     advantage ?? null,
     trajectory.stopReason.kind,
     trajectory.promptTokens.length,
-    trajectory.tokens.length,
+    responseTokens(trajectory),
     modelTokens(trajectory),
-    trajectory.turns.length,
+    turnsOf(trajectory).length,
     executedCalls(trajectory),
     trajectory.seconds,
   ];

@@ -11,12 +11,12 @@ import type { Sampler } from '../engine/sampler.js';
 import { deriveSeed } from '../random.js';
 import { scoreRollouts } from '../reward/rewardFunction.js';
 import { promptOf } from '../rollout/episode.js';
-import { ATTEMPTS_PER_TURN, runRollout } from '../rollout/runRollout.js';
-import { InfraStreak } from '../rollout/scheduler.js';
+import { ATTEMPTS_PER_TURN, type RolloutInput, runRollout } from '../rollout/runRollout.js';
+import { InfraStreak, isAgent } from '../rollout/scheduler.js';
 import { AsyncLedger, type LedgerGroup, type Plan } from './asyncLedger.js';
 import { type AsyncStart, asyncGroupId, BEGUN } from './asyncPosition.js';
 import { problemsAt } from './problemStream.js';
-import { type AdvantagedGroup, isTrained, type RlContext, type SampledGroups } from './rl.js';
+import { type AdvantagedGroup, isTrained, type RlContext, rolloutsBy, type SampledGroups } from './rl.js';
 
 /** What a step gets. */
 export interface AsyncBatch<P extends Problem> extends SampledGroups<P> {
@@ -195,18 +195,19 @@ export class AsyncRollouts<P extends Problem> {
   }
 
   #rollout(flight: Flight<P>, sample: number, firstAttempt: number): Promise<Rollout<P>> {
-    const { recipe, stage, rollout } = this.#context;
-    const { problem, groupId, sampler, group, stop } = flight;
-    const settings = { ...rollout, sampler, sampling: { temperature: stage.temperature, topP: 1 } };
-    flight.promptTokens ??= promptOf(problem, settings);
-    return runRollout(settings, {
+    const { recipe } = this.#context;
+    const { problem, groupId, group, stop } = flight;
+    const input: RolloutInput<P> = {
       problem,
       groupId,
       trajectoryId: `${groupId}/${sample}`,
-      promptTokens: flight.promptTokens,
       signal: stop.signal,
       seed: (turn, attempt) => deriveSeed(recipe.seed, `async ${group.from}`, group.number, sample, turn, firstAttempt + attempt),
-    });
+    };
+    const how = rolloutsBy(this.#context, flight.sampler);
+    if (isAgent(how)) return how.run(input);
+    flight.promptTokens ??= promptOf(problem, how);
+    return runRollout(how, { ...input, promptTokens: flight.promptTokens });
   }
 
   /** Takes a rollout that ended; scores the group once all of them did. */

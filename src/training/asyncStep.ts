@@ -2,7 +2,7 @@
 import type { Metrics } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { AsyncRollouts } from './asyncRollouts.js';
-import { type RlContext, record, trainStep, warnWhereShort } from './rl.js';
+import { type RlContext, trainStep, warnWhereShort } from './rl.js';
 
 /** @param step 0-based */
 export async function asyncStep<P extends Problem>(context: RlContext<P>, rollouts: AsyncRollouts<P>, step: number): Promise<Metrics> {
@@ -12,6 +12,5 @@ export async function asyncStep<P extends Problem>(context: RlContext<P>, rollou
   const batch = await rollouts.batch(context, sampler, step);
   const sampled = performance.now();
   warnWhereShort(context, batch.trained.length);
-  record(context, batch.all, step);
   return { ...(await trainStep(context, batch, step, { started, published, sampled })), ...batch.metrics };
 }

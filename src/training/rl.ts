@@ -3,17 +3,18 @@
  * decide when to stop: see `train.ts`. `examples/rl-loop.ts` is the same loop in one readable file.
  */
 import { type Advantage, advantage as advantageOf, differ } from '../algorithm/advantages.js';
-import type { EventSink, Metrics } from '../domain/event.js';
+import type { EventSink, Metrics, TrajectoryRecord } from '../domain/event.js';
 import type { Group } from '../domain/group.js';
 import type { Problem } from '../domain/problem.js';
-import type { Trajectory } from '../domain/trajectory.js';
+import { type Branch, branchesOf, type Trajectory } from '../domain/trajectory.js';
 import type { Trainer } from '../engine/trainer.js';
 import { deriveSeed } from '../random.js';
 import type { Recipe, RlStage } from '../recipe/schema.js';
 import { type Scoring, scoreRollouts } from '../reward/rewardFunction.js';
+import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import type { RolloutSettings } from '../rollout/episode.js';
 import { planGroups, runRollouts } from '../rollout/scheduler.js';
-import { toDatum, toResponse } from './datum.js';
+import { type TokenSequence, toDatum, toResponse } from './datum.js';
 import { miniBatches } from './miniBatches.js';
 import { problemsAt, problemsOfStep } from './problemStream.js';
 import { groupMetrics, hasRightAnswer, importanceCapped, samplerGap, toolSeconds, updateMetrics } from './rlMetrics.js';
@@ -31,6 +32,8 @@ export interface RlContext<P extends Problem> {
   /** The policy at the start of the stage; only with a KL term. */
   readonly reference?: Trainer;
   readonly rollout: Omit<RolloutSettings, 'sampler' | 'sampling'>;
+  /** In place of the built-in loop: an agent that takes each rollout through by itself, on the policy in these settings. */
+  readonly agent?: (settings: RolloutSettings) => RolloutAgent;
   readonly scoring: Scoring<P>;
   readonly sink: EventSink;
   readonly signal: AbortSignal;
@@ -59,12 +62,18 @@ export async function rlStep<P extends Problem>(context: RlContext<P>, step: num
   const sampler = await trainer.publish(signal);
   const published = performance.now();
   const sampled = await rolloutGroups(context, sampler, step);
-  record(context, sampled.all, step);
   return trainStep(context, sampled, step, { started, published, sampled: performance.now() });
 }
 
+/** Who takes a step's rollouts through: the built-in loop with these settings, or the agent on top of them. */
+export function rolloutsBy<P extends Problem>(context: RlContext<P>, sampler: RolloutSettings['sampler']): RolloutSettings | RolloutAgent {
+  const { rollout, agent, stage } = context;
+  const settings = { ...rollout, sampler, sampling: { temperature: stage.temperature, topP: 1 } };
+  return agent ? agent(settings) : settings;
+}
+
 /**
- * The updates of one step from rollouts that are there.
+ * The updates of one step from rollouts that are there; then tells of each rollout.
  *
  * @param times milliseconds: when the step began, when its policy was published, when its rollouts were in
  */
@@ -90,6 +99,7 @@ export async function trainStep<P extends Problem>(
     }
   }
   const ended = performance.now();
+  record(context, all, step, ratiosOf(sequences, updates));
   return {
     ...groupMetrics(all),
     ...updateMetrics(updates),
@@ -140,25 +150,21 @@ async function rolloutBatch<P extends Problem>(
   const advantages: Advantage = advantageOf(stage.algorithm.advantage);
   const groups = new Map<string, AdvantagedGroup<P>>();
   let done = 0;
-  await runRollouts(
-    plans,
-    { ...context.rollout, sampler, sampling: { temperature: stage.temperature, topP: 1 } },
-    {
-      runSeed: recipe.seed,
-      step,
-      concurrency: stage.concurrency === 'auto' ? plans.length : stage.concurrency,
-      lockstep: recipe.engine.deterministic,
-      signal,
-      onRollout: () => context.onProgress?.(++done, plans.length),
-      onGroup: async (rollouts, groupId) => {
-        const { group, lost } = await scoreRollouts(rollouts, scoring, { signal });
-        for (const { trajectoryId, error } of lost) {
-          context.sink({ kind: 'note', level: 'warning', text: `rollout ${trajectoryId} was lost: ${error}` });
-        }
-        groups.set(groupId, { group, advantages: advantages(group.members.map((member) => member.reward.total)) });
-      },
+  await runRollouts(plans, rolloutsBy(context, sampler), {
+    runSeed: recipe.seed,
+    step,
+    concurrency: stage.concurrency === 'auto' ? plans.length : stage.concurrency,
+    lockstep: recipe.engine.deterministic,
+    signal,
+    onRollout: () => context.onProgress?.(++done, plans.length),
+    onGroup: async (rollouts, groupId) => {
+      const { group, lost } = await scoreRollouts(rollouts, scoring, { signal });
+      for (const { trajectoryId, error } of lost) {
+        context.sink({ kind: 'note', level: 'warning', text: `rollout ${trajectoryId} was lost: ${error}` });
+      }
+      groups.set(groupId, { group, advantages: advantages(group.members.map((member) => member.reward.total)) });
     },
-  );
+  });
   const order = [...new Set(plans.map((plan) => plan.groupId))];
   return order.map((groupId) => groups.get(groupId)!).filter(({ group }) => group.members.length > 0);
 }
@@ -185,32 +191,34 @@ async function withOldLogProbs<P extends Problem>(
 ): Promise<{ sequences: TrainedSequence[][]; metrics: Metrics }> {
   const { stage, trainer, signal } = context;
   const { oldLogProbs, truncatedImportanceSampling, klCoefficient, ratio } = stage.algorithm;
-  const all = groups.flatMap(({ group }) => group.members.map((member) => member.trajectory)).filter(({ mask }) => mask.includes(1));
+  const all = groups.flatMap(({ group }) => group.members.flatMap(({ trajectory }) => branchesOf(trajectory))).filter(isWritten);
   const recompute = oldLogProbs === 'trainer' || ratio === 'sequence' || truncatedImportanceSampling !== undefined;
-  const logProbsOf = async (policy: Trainer): Promise<Map<Trajectory, Float64Array>> => {
+  const logProbsOf = async (policy: Trainer): Promise<Map<Branch, Float64Array>> => {
     if (all.length === 0) return new Map();
     const values = await policy.forward(
-      all.map((trajectory) => toDatum(trajectory)),
+      all.map((branch) => toDatum(branch)),
       signal,
     );
-    return new Map(all.map((trajectory, i) => [trajectory, toResponse(trajectory, values[i]!)]));
+    return new Map(all.map((branch, i) => [branch, toResponse(branch, values[i]!)]));
   };
   const old = recompute ? await logProbsOf(trainer) : undefined;
   const reference = klCoefficient > 0 && context.reference ? await logProbsOf(context.reference) : undefined;
   const sequences = groups.map(({ group, advantages }) =>
-    group.members.flatMap(({ trajectory }, i): TrainedSequence[] => {
-      if (!trajectory.mask.includes(1)) return [];
-      const referenceLogProbs = reference?.get(trajectory);
-      return [
-        {
-          sequence: trajectory,
-          advantage: advantages[i]!,
-          oldLogProbs: old?.get(trajectory) ?? trajectory.samplerLogProbs,
-          ...(old && { samplerLogProbs: trajectory.samplerLogProbs }),
-          ...(referenceLogProbs && { referenceLogProbs }),
-        },
-      ];
-    }),
+    group.members.flatMap(({ trajectory }, i): TrainedSequence[] =>
+      branchesOf(trajectory)
+        .filter(isWritten)
+        .map((branch) => {
+          const referenceLogProbs = reference?.get(branch);
+          return {
+            sequence: branch,
+            ...(trajectory.branches && { rollout: trajectory.trajectoryId }),
+            advantage: advantages[i]!,
+            oldLogProbs: old?.get(branch) ?? branch.samplerLogProbs,
+            ...(old && { samplerLogProbs: branch.samplerLogProbs }),
+            ...(referenceLogProbs && { referenceLogProbs }),
+          };
+        }),
+    ),
   );
   const cap = truncatedImportanceSampling;
   return {
@@ -222,17 +230,43 @@ async function withOldLogProbs<P extends Problem>(
   };
 }
 
+/** Whether the model wrote any of it. */
+const isWritten = ({ mask }: Branch): boolean => mask.includes(1);
+
+type Ratios = ReadonlyMap<TokenSequence, readonly number[]>;
+
+/** How far each sequence's tokens had moved when they were last trained on: see `TrajectoryRecord`. */
+function ratiosOf(sequences: readonly (readonly TrainedSequence[])[], updates: readonly UpdateResult[]): Ratios {
+  const last = new Map(updates.flatMap(({ logProbs }) => [...logProbs]));
+  const ratios = new Map<TokenSequence, readonly number[]>();
+  for (const { sequence, oldLogProbs } of sequences.flat()) {
+    const logProbs = last.get(sequence);
+    if (!logProbs) continue;
+    const ratio = sequence.mask.map((bit, t) => (bit === 1 ? Math.fround(Math.exp(logProbs[t]! - oldLogProbs[t]!)) : 1));
+    ratios.set(sequence, ratio);
+  }
+  return ratios;
+}
+
 /** Tells of every rollout of a step, those of groups that are not trained included. */
-export function record<P extends Problem>({ sink }: Pick<RlContext<P>, 'sink'>, groups: readonly AdvantagedGroup<P>[], step: number): void {
+function record<P extends Problem>({ sink }: RlContext<P>, groups: readonly AdvantagedGroup<P>[], step: number, ratios: Ratios): void {
   for (const { group, advantages, sampledFrom } of groups) {
     for (const [i, { trajectory, verdict, reward }] of group.members.entries()) {
       sink({
         kind: 'trajectory',
         record: {
           ...{ stage: 'rl', step, split: 'train', trajectory, ...(verdict && { verdict }), reward, advantage: advantages[i]! },
+          ...ratiosIn(trajectory, ratios),
           ...(sampledFrom !== undefined && { sampledFrom }),
         },
       });
     }
   }
+}
+
+function ratiosIn(trajectory: Trajectory, ratios: Ratios): Pick<TrajectoryRecord, 'ratios' | 'branchRatios'> {
+  const all = branchesOf(trajectory).map((branch) => ratios.get(branch));
+  if (all.every((values) => values === undefined)) return {};
+  const [own, ...further] = all.map((values, i) => values ?? branchesOf(trajectory)[i]!.mask.map(() => 1));
+  return { ratios: own!, ...(trajectory.branches && { branchRatios: further }) };
 }

@@ -2,7 +2,7 @@
 import { differ } from '../algorithm/advantages.js';
 import type { Metrics } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
-import type { Trajectory } from '../domain/trajectory.js';
+import { type Branch, turnsOf } from '../domain/trajectory.js';
 import { rolloutStatistics } from '../rollout/statistics.js';
 import type { AdvantagedGroup } from './rl.js';
 import type { UpdateResult } from './update.js';
@@ -64,19 +64,19 @@ export function toolSeconds<P extends Problem>(groups: readonly AdvantagedGroup<
   let seconds = 0;
   for (const { group } of groups)
     for (const { trajectory } of group.members)
-      for (const turn of trajectory.turns) for (const reply of turn.replies) if (reply.kind === 'executed') seconds += reply.seconds;
+      for (const turn of turnsOf(trajectory)) for (const reply of turn.replies) if (reply.kind === 'executed') seconds += reply.seconds;
   return seconds;
 }
 
 /** Mean absolute difference of the trainer's and the sampler's log-probs over the model's tokens, nats. */
-export function samplerGap(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>): number {
+export function samplerGap(branches: readonly Branch[], old: ReadonlyMap<Branch, Float64Array>): number {
   let sum = 0;
   let tokens = 0;
-  for (const trajectory of trajectories) {
-    const values = old.get(trajectory)!;
-    for (const [t, bit] of trajectory.mask.entries()) {
+  for (const branch of branches) {
+    const values = old.get(branch)!;
+    for (const [t, bit] of branch.mask.entries()) {
       if (bit !== 1) continue;
-      sum += Math.abs(values[t]! - trajectory.samplerLogProbs[t]!);
+      sum += Math.abs(values[t]! - branch.samplerLogProbs[t]!);
       tokens++;
     }
   }
@@ -84,16 +84,16 @@ export function samplerGap(trajectories: readonly Trajectory[], old: ReadonlyMap
 }
 
 /** Share of the model's tokens whose importance weight is cut at the cap. */
-export function importanceCapped(trajectories: readonly Trajectory[], old: ReadonlyMap<Trajectory, Float64Array>, cap: number): number {
+export function importanceCapped(branches: readonly Branch[], old: ReadonlyMap<Branch, Float64Array>, cap: number): number {
   const limit = Math.log(cap);
   let capped = 0;
   let tokens = 0;
-  for (const trajectory of trajectories) {
-    const values = old.get(trajectory)!;
-    for (const [t, bit] of trajectory.mask.entries()) {
+  for (const branch of branches) {
+    const values = old.get(branch)!;
+    for (const [t, bit] of branch.mask.entries()) {
       if (bit !== 1) continue;
       tokens++;
-      if (values[t]! - trajectory.samplerLogProbs[t]! > limit) capped++;
+      if (values[t]! - branch.samplerLogProbs[t]! > limit) capped++;
     }
   }
   return tokens === 0 ? 0 : capped / tokens;

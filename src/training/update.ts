@@ -13,9 +13,11 @@ import type { AdamParams, Trainer } from '../engine/trainer.js';
 import type { Algorithm } from '../recipe/schema.js';
 import { type TokenSequence, toDatum, toResponse } from './datum.js';
 
-/** One rollout as an update sees it. Arrays are per response token. */
+/** One rollout, or one branch of it, as an update sees it. Arrays are per response token. */
 export interface TrainedSequence {
   readonly sequence: TokenSequence;
+  /** Sequences of one rollout have the same name here, and count as one in Eq. 5; absent: it is a rollout by itself. */
+  readonly rollout?: string;
   readonly advantage: number;
   /** The policy that the step started from, nats, [tokens]; 0 where the mask is 0. */
   readonly oldLogProbs: ArrayLike<number>;
@@ -31,6 +33,8 @@ export interface UpdateResult {
   readonly kl: number;
   readonly gradNorm: number;
   readonly stats: PolicyLossStats;
+  /** Of the weights before the update, per response token, nats; of those that carried a gradient. */
+  readonly logProbs: ReadonlyMap<TokenSequence, Float64Array>;
 }
 
 export type LossPath = 'auto' | 'native' | 'custom';
@@ -61,7 +65,8 @@ export async function updatePolicy(
   options: { readonly path?: LossPath; readonly signal?: AbortSignal } = {},
 ): Promise<UpdateResult | undefined> {
   const masks = miniBatch.map(({ sequence }) => sequence.mask);
-  const weights = miniBatchWeights(masks, algorithm.aggregation === 'token' ? 'token-mean' : 'seq-mean-token-mean');
+  const aggregation = algorithm.aggregation === 'token' ? 'token-mean' : 'seq-mean-token-mean';
+  const weights = miniBatchWeights(masks, aggregation, { rollouts: miniBatch.map(({ rollout }, i) => rollout ?? `#${i}`) });
   const everyToken = algorithm.klCoefficient > 0 || algorithm.entropyCoefficient > 0;
   const parts = miniBatch
     .map((entry, i) => ({ entry, weights: weights[i]!, advantages: tokenAdvantages(entry, weights[i]!, algorithm) }))
@@ -90,8 +95,9 @@ export async function updatePolicy(
     const forward = trainer.forwardBackward(data, { name: 'ppo', config }, signal);
     const step = trainer.optimStep(adam, signal);
     const [{ logProbs }, { gradNorm }] = await Promise.all([forward, step]);
-    const { loss, stats } = policyLoss(sequences(logProbs));
-    return { loss, kl: 0, gradNorm, stats };
+    const batch = sequences(logProbs);
+    const { loss, stats } = policyLoss(batch);
+    return { loss, kl: 0, gradNorm, stats, logProbs: logProbsOf(parts, batch) };
   }
 
   const data = parts.map(({ entry }) => toDatum(entry.sequence));
@@ -128,8 +134,11 @@ export async function updatePolicy(
   const forward = trainer.forwardBackward(again, { name: 'importance_sampling' }, signal);
   const step = trainer.optimStep(adam, signal);
   const [, { gradNorm }] = await Promise.all([forward, step]);
-  return { loss: total, kl, gradNorm, stats };
+  return { loss: total, kl, gradNorm, stats, logProbs: logProbsOf(parts, batch) };
 }
+
+const logProbsOf = (parts: readonly { readonly entry: TrainedSequence }[], batch: readonly PolicySequence[]) =>
+  new Map(parts.map(({ entry }, i) => [entry.sequence, batch[i]!.logProbs]));
 
 function lossOf(algorithm: Algorithm): PolicyLoss {
   const bounds = { low: algorithm.clipLow, high: algorithm.clipHigh };
