@@ -7,8 +7,9 @@ import type { Problem } from '../domain/problem.js';
 import type { CallSegment, CutOffCallSegment, MalformedCallSegment } from '../domain/segment.js';
 import type { Reply } from '../domain/turn.js';
 import { coerce } from './coerce.js';
+import { Gate } from './gate.js';
 import { describeTool, type ToolDescription } from './jsonSchema.js';
-import type { Tool, ToolOutcome } from './tool.js';
+import { checkLimits, type Tool, type ToolOutcome } from './tool.js';
 
 /** What a call came to. `final` ends the rollout. */
 export type CallOutcome =
@@ -22,38 +23,59 @@ export type AnyTool = Tool<any, any>;
 /** The tools of a run, described once. */
 export class Toolbox {
   readonly descriptions: readonly ToolDescription[];
-  readonly #byName: ReadonlyMap<string, { readonly tool: AnyTool; readonly description: ToolDescription }>;
+  readonly #byName: ReadonlyMap<string, BoxedTool>;
 
-  /** @throws RangeError when two tools share a name, or one takes no object. */
+  /** @throws RangeError when two tools share a name, one takes no object, or one has a limit that cannot be. */
   constructor(readonly tools: readonly AnyTool[]) {
     this.descriptions = tools.map(describeTool);
-    this.#byName = new Map(tools.map((tool, i) => [tool.name, { tool, description: this.descriptions[i]! }]));
-    if (this.#byName.size !== tools.length) throw new RangeError('two tools have the same name');
+    for (const tool of tools) checkLimits(tool.name, tool);
+    this.#byName = new Map(
+      tools.map((tool, i) => {
+        const gate = tool.concurrency === undefined ? undefined : new Gate(tool.concurrency);
+        return [tool.name, { tool, description: this.descriptions[i]!, gate }];
+      }),
+    );
+    if (this.#byName.size !== tools.length) {
+      const { name } = tools.find((tool, i) => tools.findIndex((other) => other.name === tool.name) !== i)!;
+      throw new RangeError(`two tools have the same name: ${name}`);
+    }
   }
 
   get names(): readonly string[] {
     return this.tools.map((tool) => tool.name);
   }
 
-  find(name: string): { readonly tool: AnyTool; readonly description: ToolDescription } | undefined {
+  find(name: string): BoxedTool | undefined {
     return this.#byName.get(name);
   }
+}
+
+interface BoxedTool {
+  readonly tool: AnyTool;
+  readonly description: ToolDescription;
+  /** Shared by all rollouts. */
+  readonly gate: Gate | undefined;
 }
 
 export interface ToolSessionOptions {
   readonly problem: Problem;
   readonly trajectoryId: string;
+  readonly groupId?: string;
   /** Ends running calls. */
   readonly signal: AbortSignal;
-  /** Wall-clock seconds of one call. */
+  /** Wall-clock seconds of one call, where the tool itself says nothing. */
   readonly timeoutSeconds: number;
-  /** Makes a text as long as the model may read, and harmless for the template. */
-  readonly shorten: (text: string) => string;
+  /**
+   * Makes a text as long as the model may read, and harmless for the template.
+   * @param tokens the tool's own limit of a result, where it has one
+   */
+  readonly shorten: (text: string, tokens?: number) => string;
 }
 
 /** The tools as one rollout sees them, each with its own state. */
 export class ToolSession {
   readonly #states = new Map<string, Promise<unknown>>();
+  #calls = 0;
 
   constructor(
     private readonly toolbox: Toolbox,
@@ -64,22 +86,27 @@ export class ToolSession {
   async call(segment: CallSegment): Promise<CallOutcome> {
     const known = this.toolbox.find(segment.name);
     if (known === undefined) return this.#refuse('unknownTool', unknownTool(segment.name, this.toolbox.names));
-    const { tool, description } = known;
-    const args = validate(tool.parameters, segment.arguments, description);
+    const { tool, description, gate } = known;
+    const args = await validate(tool.parameters, segment.arguments, description);
     if (!args.ok) return this.#refuse('badArguments', badArguments(segment.name, args.problem));
     const state = await this.#state(tool);
     if (!state.ok) return { kind: 'infra', error: `tool "${tool.name}" could not be set up: ${state.error}` };
+    const leave = await gate?.enter(this.options.signal);
     const started = performance.now();
-    const outcome = await this.#execute(tool, args.value, state.value);
-    if (outcome.kind === 'infra') return outcome;
-    const reply: Reply = {
-      kind: 'executed',
-      call: segment,
-      success: outcome.kind === 'ok',
-      text: this.options.shorten(outcome.text),
-      seconds: (performance.now() - started) / 1000,
-    };
-    return { kind: 'replied', reply, final: tool.final === true };
+    try {
+      const outcome = await this.#execute(tool, args.value, state.value);
+      if (outcome.kind === 'infra') return outcome;
+      const reply: Reply = {
+        kind: 'executed',
+        call: segment,
+        success: outcome.kind === 'ok',
+        text: this.options.shorten(outcome.text, tool.resultTokens),
+        seconds: (performance.now() - started) / 1000,
+      };
+      return { kind: 'replied', reply, final: tool.final === true };
+    } finally {
+      leave?.();
+    }
   }
 
   /** What the model reads for a call that cannot be read. */
@@ -117,11 +144,11 @@ export class ToolSession {
 
   async #state(tool: AnyTool): Promise<{ ok: true; value: unknown } | { ok: false; error: string }> {
     if (tool.setUp === undefined) return { ok: true, value: undefined };
-    const { problem, trajectoryId, signal } = this.options;
+    const { problem, trajectoryId, groupId, signal } = this.options;
     let state = this.#states.get(tool.name);
     if (state === undefined) {
       const setUp = tool.setUp.bind(tool);
-      state = (async () => setUp({ problem, trajectoryId, signal }))();
+      state = (async () => setUp({ problem, trajectoryId, signal, ...(groupId !== undefined && { groupId }) }))();
       this.#states.set(tool.name, state);
     }
     try {
@@ -134,16 +161,18 @@ export class ToolSession {
   }
 
   async #execute(tool: AnyTool, args: unknown, state: unknown): Promise<ToolOutcome> {
-    const { problem, trajectoryId, signal, timeoutSeconds } = this.options;
+    const { problem, trajectoryId, groupId, signal } = this.options;
+    const timeoutSeconds = tool.timeoutSeconds ?? this.options.timeoutSeconds;
+    const callId = `${trajectoryId}:${this.#calls++}`;
     const call = new AbortController();
     const stop = (): void => call.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     const timer = setTimeout(() => call.abort(new TimeLimit()), timeoutSeconds * 1000);
     try {
-      const run = (async () => tool.execute(args, { problem, trajectoryId, state, signal: call.signal }))();
-      const result = await untilAborted(run, call.signal);
-      return typeof result === 'string' ? { kind: 'ok', text: result } : result;
+      const context = { problem, trajectoryId, state, signal: call.signal, callId, ...(groupId !== undefined && { groupId }) };
+      const run = (async () => tool.execute(args, context))();
+      return outcomeOf(await untilAborted(run, call.signal));
     } catch (error) {
       signal.throwIfAborted();
       if (call.signal.aborted) return { kind: 'error', text: `Error: the call was stopped after ${timeoutSeconds} s.` };
@@ -171,16 +200,29 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 
 type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-function validate(schema: z.ZodType, args: unknown, description: ToolDescription): Validated {
-  const first = schema.safeParse(args);
-  if (first.success) return { ok: true, value: first.data };
-  const second = schema.safeParse(coerce(args, description.parameters));
-  if (second.success) return { ok: true, value: second.data };
-  const issues = second.error.issues.slice(0, 3).map((issue) => {
-    const field = issue.path.length === 0 ? '' : `"${issue.path.map(String).join('.')}": `;
-    return field + issue.message;
-  });
-  return { ok: false, problem: issues.join('; ') };
+/** As they are, else mended. A check of the tool's own that throws refuses them. */
+async function validate(schema: z.ZodType, args: unknown, description: ToolDescription): Promise<Validated> {
+  try {
+    const first = await schema.safeParseAsync(args);
+    if (first.success) return { ok: true, value: first.data };
+    const second = await schema.safeParseAsync(coerce(args, description.parameters));
+    if (second.success) return { ok: true, value: second.data };
+    const issues = second.error.issues.slice(0, 3).map((issue) => {
+      const field = issue.path.length === 0 ? '' : `"${issue.path.map(String).join('.')}": `;
+      return field + issue.message;
+    });
+    return { ok: false, problem: issues.join('; ') };
+  } catch (error) {
+    return { ok: false, problem: messageOf(error) };
+  }
+}
+
+/** A tool in plain JavaScript may return anything. */
+function outcomeOf(result: string | ToolOutcome | null | undefined): ToolOutcome {
+  if (typeof result === 'string') return { kind: 'ok', text: result };
+  if (result?.kind === 'infra') return result;
+  if ((result?.kind === 'ok' || result?.kind === 'error') && typeof result.text === 'string') return result;
+  throw new TypeError('the tool returned no text');
 }
 
 const unknownTool = (name: string, known: readonly string[]): string =>
@@ -188,4 +230,11 @@ const unknownTool = (name: string, known: readonly string[]): string =>
 
 const badArguments = (name: string, problem: string): string => `Error: wrong arguments for ${name}: ${problem}.`;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Of whatever was thrown: not all of it is an error, and not all can be made a text. */
+function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'the tool failed';
+  }
+}

@@ -1,5 +1,6 @@
-/** What a model is told about a tool: its zod schema as compact JSON Schema. Does not validate: see `callTool.ts`. */
+/** What a model is told about a tool: its parameters as compact JSON Schema. Does not validate: see `callTool.ts`. */
 import { z } from 'zod';
+import { compileSchema } from './schemaCheck.js';
 import type { Tool } from './tool.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -19,10 +20,31 @@ export function describeTool(tool: Pick<Tool, 'name' | 'description' | 'paramete
   return { name: tool.name, description: tool.description, parameters };
 }
 
+/** Of types that were made from a JSON Schema: zod cannot say which. */
+const given = new WeakMap<z.ZodType, JsonSchema>();
+
+/**
+ * A zod type that takes what the schema allows. It goes in a tool's `parameters` as it is: what is made from it (`.optional()`) has lost
+ * the schema.
+ * @throws Error with the reason where the schema cannot be compiled
+ */
+export function fromJsonSchema<T = Record<string, unknown>>(schema: JsonSchema): z.ZodType<T> {
+  const compiled = compileSchema(schema);
+  const type = z.unknown().superRefine((value, context) => {
+    for (const { path, message } of compiled.check(value)) context.addIssue({ code: 'custom', path: [...path], message, input: value });
+  });
+  return described(type as unknown as z.ZodType<T>, compiled.schema);
+}
+
+/** Makes `schema` what a model is told of a type, in place of what zod would say. */
+export function described<T extends z.ZodType>(type: T, schema: JsonSchema): T {
+  given.set(type, strip(schema) as JsonSchema);
+  return type;
+}
+
 /** Without what tells a model nothing: `$schema`, `additionalProperties: false`, bounds of safe integers. */
 export function toJsonSchema(schema: z.ZodType): JsonSchema {
-  const compact = strip(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
-  return compact as JsonSchema;
+  return given.get(schema) ?? (strip(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) as JsonSchema);
 }
 
 function strip(value: unknown): unknown {
@@ -36,7 +58,8 @@ function strip(value: unknown): unknown {
 
 /** A field may be called like a keyword. */
 function stripProperties(properties: unknown): unknown {
-  return Object.fromEntries(Object.entries(properties as object).map(([name, schema]) => [name, strip(schema)]));
+  if (typeof properties !== 'object' || properties === null) return properties;
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, strip(schema)]));
 }
 
 const isSafeIntegerBound = (key: string, value: unknown): boolean =>

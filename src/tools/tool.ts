@@ -8,6 +8,10 @@ export interface ToolContext<State = unknown, P extends Problem = Problem> {
   /** What `setUp` returned for this rollout. */
   readonly state: State;
   readonly signal: AbortSignal;
+  /** The rollouts of one occurrence of a problem share it; absent where nobody groups rollouts. */
+  readonly groupId?: string;
+  /** Of this call: no other call of the rollout has it. */
+  readonly callId?: string;
 }
 
 /** The text the model reads, whether the call did what it was asked, or that our own machinery failed (which is never scored). */
@@ -16,7 +20,19 @@ export type ToolOutcome =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'infra'; readonly error: string };
 
-export interface Tool<Schema extends z.ZodType = z.ZodType, State = unknown> {
+/** What every tool may say of its calls, wherever it comes from. */
+export interface ToolLimits {
+  /** Wall-clock seconds of one call, without the wait for its place; default: the rollout's (300 s). */
+  readonly timeoutSeconds?: number;
+  /** Calls that run at once, over all rollouts; further ones wait for a place. Default: no limit. */
+  readonly concurrency?: number;
+  /** Tokens of one result, in place of the recipe's `limits.toolTokens`; head and tail are kept. */
+  readonly resultTokens?: number;
+  /** The rollout ends after this call. */
+  readonly final?: boolean;
+}
+
+export interface Tool<Schema extends z.ZodType = z.ZodType, State = unknown> extends ToolLimits {
   /** Letters, digits, `_` and `-`. */
   readonly name: string;
   readonly description: string;
@@ -27,14 +43,27 @@ export interface Tool<Schema extends z.ZodType = z.ZodType, State = unknown> {
   setUp?(context: Omit<ToolContext, 'state'>): Promise<State> | State;
   /** Once a rollout, whatever happened. */
   tearDown?(state: State): Promise<void> | void;
-  /** The rollout ends after this call. */
-  readonly final?: boolean;
+  /** Where it comes from, for the list at the start of a run, such as `AI SDK`. Default: your program. */
+  readonly source?: string;
+  /** What a person should know of it, said once at the start of a run. */
+  readonly notes?: readonly string[];
 }
 
-/** Defines a tool; argument types follow from the schema. */
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Defines a tool; argument types follow from the schema. @throws RangeError for a name or a limit that cannot be */
 export function tool<Schema extends z.ZodType, State = undefined>(definition: Tool<Schema, State>): Tool<Schema, State> {
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(definition.name)) {
-    throw new RangeError(`tool name ${JSON.stringify(definition.name)} must be 1 to 64 letters, digits, "_" or "-"`);
-  }
+  const { name } = definition;
+  if (!NAME.test(name)) throw new RangeError(`tool name ${JSON.stringify(name)} must be 1 to 64 letters, digits, "_" or "-"`);
+  checkLimits(name, definition);
   return definition;
+}
+
+/** @throws RangeError by the tool's name */
+export function checkLimits(name: string, { timeoutSeconds, concurrency, resultTokens }: ToolLimits): void {
+  const positive = (value: number | undefined): boolean => value === undefined || (Number.isFinite(value) && value > 0);
+  const count = (value: number | undefined): boolean => value === undefined || (Number.isSafeInteger(value) && value > 0);
+  if (!positive(timeoutSeconds)) throw new RangeError(`tool "${name}": timeoutSeconds is ${timeoutSeconds}, not above 0`);
+  if (!count(concurrency)) throw new RangeError(`tool "${name}": concurrency is ${concurrency}, not a whole number above 0`);
+  if (!count(resultTokens)) throw new RangeError(`tool "${name}": resultTokens is ${resultTokens}, not a whole number above 0`);
 }
