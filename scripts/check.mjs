@@ -13,7 +13,7 @@ const node = (...args) => [process.execPath, args];
 
 const steps = [
   ['set-up', () => node('scripts/setup.mjs', 'check')],
-  ['types', () => [bin('tsc'), ['--noEmit', '-p', 'tsconfig.json']]],
+  ['types', () => ['npm', ['run', '--silent', 'types']]],
   ['style', () => [bin('biome'), ['check', '.']]],
   ['tests', () => [bin('vitest'), ['run']]],
   ['engine', () => [enginePython(), ['-m', 'pytest', '-q', 'engine/tests'], { PYTHONPATH: join(root, 'engine'), HF_HUB_OFFLINE: '1' }]],

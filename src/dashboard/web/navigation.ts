@@ -1,0 +1,30 @@
+/** Where the page is: the address bar as a store. Does not know the views: see `app.tsx`. */
+import { formatRoute, parseHash, patched, type QueryPatch, type Route } from './router.js';
+import { createStore, useStore } from './store.js';
+
+const route = createStore<Route>(parseHash(location.hash));
+
+addEventListener('hashchange', () => update(location.hash));
+addEventListener('popstate', () => update(location.hash));
+
+export const currentRoute = (): Route => route.get();
+
+export const useRoute = (): Route => useStore(route);
+
+/** Goes to an address made by `href`; `replace` leaves no entry in the history. */
+export function navigate(to: string, { replace = false } = {}): void {
+  if (to === formatRoute(route.get())) return;
+  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  update(to);
+}
+
+/** Changes the query of the present view. A choice among many (a tab, a filter) may be gone back to; a detail (a range, a text) is replaced. */
+export function setQuery(patch: QueryPatch, { replace = true } = {}): void {
+  const { segments, query } = route.get();
+  navigate(formatRoute({ segments, query: patched(query, patch) }), { replace });
+}
+
+function update(hash: string): void {
+  const next = parseHash(hash);
+  if (formatRoute(next) !== formatRoute(route.get())) route.set(next);
+}

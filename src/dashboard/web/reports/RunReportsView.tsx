@@ -1,0 +1,7 @@
+/** Reports of a run. */
+import { Empty } from '../components/bits.js';
+import type { RunViewProps } from '../run/RunPage.js';
+
+export default function RunReportsView({ run }: RunViewProps) {
+  return <Empty title={run.name} />;
+}

@@ -1,0 +1,7 @@
+/** Placeholder. */
+import { Empty } from '../components/bits.js';
+import type { RunViewProps } from './RunPage.js';
+
+export default function Overview({ run }: RunViewProps) {
+  return <Empty title={run.name} />;
+}

@@ -1,0 +1,79 @@
+/** The list of runs, loaded once for the page and kept true by live events. */
+import { useEffect } from 'preact/hooks';
+import type { LiveEvent, RunSummary } from '../../api.js';
+import { ApiError, getJson } from '../client.js';
+import { onLive } from '../live.js';
+import { createStore, useStore } from '../store.js';
+
+export interface RunsList {
+  readonly runs: readonly RunSummary[] | undefined;
+  readonly error: ApiError | undefined;
+}
+
+const list = createStore<RunsList>({ runs: undefined, error: undefined });
+let asking = false;
+let again = false;
+let started = false;
+
+export async function loadRuns(): Promise<void> {
+  if (asking) {
+    again = true;
+    return;
+  }
+  asking = true;
+  try {
+    list.set({ runs: await getJson<readonly RunSummary[]>('runs'), error: undefined });
+  } catch (error) {
+    list.set({ runs: list.get().runs, error: error instanceof ApiError ? error : new ApiError(String(error), 0) });
+  }
+  asking = false;
+  if (again) {
+    again = false;
+    setTimeout(loadRuns, 500);
+  }
+}
+
+export function useRuns(): RunsList {
+  useEffect(() => {
+    if (started) return;
+    started = true;
+    onLive((event) => {
+      if (event.kind === 'runs' || event.kind === 'reset') loadRuns();
+      else merge(event);
+    });
+    loadRuns();
+  }, []);
+  return useStore(list);
+}
+
+let changed: RunSummary[] | undefined;
+
+/** Events come by the hundred: what they change is shown once a frame. */
+function merge(event: LiveEvent): void {
+  const { runs, error } = list.get();
+  if (runs === undefined || !('run' in event)) return;
+  const present = changed ?? [...runs];
+  const at = present.findIndex(({ id }) => id === event.run);
+  const run = present[at];
+  if (run === undefined) return;
+  present[at] = mergedSummary(run, event, new Date().toISOString());
+  if (changed !== undefined) return;
+  changed = present;
+  requestAnimationFrame(() => {
+    if (changed !== undefined) list.set({ runs: changed, error });
+    changed = undefined;
+  });
+}
+
+/** What one event changes in the line of its run. */
+export function mergedSummary(run: RunSummary, event: LiveEvent, now: string): RunSummary {
+  if (event.kind === 'steps') {
+    const stages = run.stages.map((stage) => (stage.stage === event.stage ? { ...stage, done: event.step + 1 } : stage));
+    return { ...run, stages, last: event.metrics, updatedAt: now };
+  }
+  if (event.kind === 'evaluation') {
+    const { evaluation } = event;
+    return { ...run, evaluations: [...run.evaluations.filter(({ name }) => name !== evaluation.name), evaluation], updatedAt: now };
+  }
+  return run;
+}
