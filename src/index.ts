@@ -36,6 +36,7 @@ export { type ImportOptions, type ImportReport, importTraces } from './data/traj
 export { openScorer, type TrajectoryScorer } from './data/trajectories/scorer.js';
 export type { Datum } from './domain/datum.js';
 export type { Demonstration } from './domain/demonstration.js';
+export type { EnvironmentOutcome } from './domain/environmentOutcome.js';
 export type { RunEvent } from './domain/event.js';
 export type { Group, Scored } from './domain/group.js';
 export type { Message } from './domain/message.js';
@@ -53,6 +54,19 @@ export { EngineError } from './engine/engineError.js';
 export type { Sample, SampleRequest, Sampler } from './engine/sampler.js';
 export { connectEngine } from './engine/tinkerClient.js';
 export type { AdamParams, LossRequest, Trainer } from './engine/trainer.js';
+export {
+  type Action,
+  type Ending,
+  type EndScore,
+  type Environment,
+  type EnvironmentDefinition,
+  environment,
+  type ResetContext,
+  type Start,
+  type StepContext,
+  type StepResult,
+  type StepReward,
+} from './environments/environment.js';
 export type { EvaluationResult } from './evaluation/evaluate.js';
 export { type EvaluateOptions, evaluate } from './evaluation/evaluateModel.js';
 export type { Report, StageReport } from './evaluation/report.js';

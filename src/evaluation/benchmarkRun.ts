@@ -2,6 +2,7 @@
 import { type BenchmarkChoice, type LoadedBenchmark, loadBenchmark } from '../benchmarks/loadBenchmark.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
+import { environmentGrader } from '../environments/environmentScoring.js';
 import { deriveSeed } from '../random.js';
 import type { Recipe } from '../recipe/schema.js';
 import { openCodeJudge } from '../reward/code/codeJudge.js';
@@ -96,7 +97,8 @@ export async function measure<P extends Problem>(
       : undefined;
   const byKind = openProblemGrader({ runner, sandbox: recipe.sandbox.kind });
   try {
-    const grader: Grader<P> = options.grader ?? benchmark?.grader({ judge, runner }) ?? byKind.grader;
+    const grader: Grader<P> =
+      options.grader ?? (options.environment && environmentGrader) ?? benchmark?.grader({ judge, runner }) ?? byKind.grader;
     const [result] = await evaluatePolicy<P>({
       ...answerer,
       problems,

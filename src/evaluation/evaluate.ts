@@ -7,6 +7,7 @@ import type { Problem } from '../domain/problem.js';
 import type { Rollout, Trajectory } from '../domain/trajectory.js';
 import type { Verdict } from '../domain/verdict.js';
 import type { Sampler } from '../engine/sampler.js';
+import { deriveSeed } from '../random.js';
 import type { Grader } from '../reward/grader.js';
 import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import type { RolloutSettings } from '../rollout/episode.js';
@@ -89,7 +90,13 @@ async function evaluateTogether<P extends Problem>(
     const { temperature, topP, topK } = setting;
     const sampling = { temperature, topP, ...(topK !== undefined && { topK }) };
     const plans = planGroups(input.problems, setting.samples, `${input.stage}/${input.step}/${setting.name}`);
-    return plans.map((plan) => ({ ...plan, occurrence: i * input.problems.length + plan.occurrence, sampling }));
+    return plans.map((plan) => ({
+      ...plan,
+      occurrence: i * input.problems.length + plan.occurrence,
+      // Every stage and every setting begins an environment alike.
+      startSeed: deriveSeed(input.seed, 'start', plan.occurrence),
+      sampling,
+    }));
   });
   const verdicts = new Map<string, Verdict>();
   const rollouts = await runRollouts(

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { BenchmarkChoice, LoadedBenchmark } from '../benchmarks/loadBenchmark.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
+import type { Environment } from '../environments/environment.js';
 import { isGenerator, loadProblems } from '../problems/load.js';
 import type { ProblemSource, Recipe, RecipeInput } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
@@ -45,6 +46,8 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   /** Of an endpoint. */
   readonly endpoint?: EndpointSettings;
   readonly tools?: readonly AnyTool[];
+  /** What the rollouts happen in: its actions stand beside the tools, and a success is what it calls one. */
+  readonly environment?: Environment<P>;
   readonly grader?: Grader<P>;
   /** Folder for the trajectories; default `runs/eval-<time>`. */
   readonly out?: string;
@@ -88,6 +91,7 @@ async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: M
       ...(source.kind === 'run' && { checkpoints: join(source.folder, 'checkpoints') }),
       extra: { ...extraOf(evaluation), ...(source.kind === 'run' && { checkpoint: source.checkpoint ?? 'none' }) },
       ...(options.tools && { tools: options.tools }),
+      ...(options.environment && { environment: options.environment }),
       log,
       onEvent: options.onEvent,
       signal,

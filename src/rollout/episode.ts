@@ -14,6 +14,9 @@ import type { Rollout, Trajectory } from '../domain/trajectory.js';
 import type { Reply, Turn } from '../domain/turn.js';
 import { EngineError } from '../engine/engineError.js';
 import type { Sample, SampleRequest, Sampler } from '../engine/sampler.js';
+import type { Environment } from '../environments/environment.js';
+import type { World } from '../environments/world.js';
+import { deriveSeed } from '../random.js';
 import type { Limits } from '../recipe/schema.js';
 import { type Toolbox, ToolSession } from '../tools/callTool.js';
 import { limitText } from '../tools/limitText.js';
@@ -36,6 +39,8 @@ export interface RolloutSettings {
   readonly contextTokens?: number;
   /** Wall-clock seconds of one tool call; a backstop beside the tool's own limit. */
   readonly toolTimeoutSeconds?: number;
+  /** The task is an environment's, whose actions are among the tools. */
+  readonly environment?: Environment;
   /** Told what a person should know, for example a tear-down that failed. */
   readonly onWarning?: (text: string) => void;
 }
@@ -46,6 +51,8 @@ export interface EpisodeOptions<P extends Problem> {
   readonly trajectoryId: string;
   /** Where it was made before; else it is rendered. */
   readonly promptTokens?: readonly number[];
+  /** Of an environment's start: equal for all rollouts of a group. Absent: from the group's id. */
+  readonly startSeed?: number;
   /** Ends everything; the episode then throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
@@ -77,12 +84,62 @@ export function promptTooLong(
   return length > promptLimit(settings) ? length : undefined;
 }
 
+/**
+ * Begins a rollout: in an environment, from its start, whose observation stands behind the problem's question.
+ *
+ * @returns the failure where the environment could not be reset
+ * @throws UserError when the prompt leaves no room in the model's context, or the first observation none in the limit of prompts
+ * @throws the signal's reason when it is aborted meanwhile
+ */
+export async function openEpisode<P extends Problem>(
+  settings: RolloutSettings,
+  options: EpisodeOptions<P>,
+): Promise<Episode<P> | Extract<Rollout<P>, { kind: 'infra' }>> {
+  const { environment } = settings;
+  if (environment === undefined) return new Episode(settings, options);
+  const { promptTokens: _, problem, trajectoryId, groupId, startSeed = deriveSeed('start', groupId), signal } = options;
+  const own = ownSignal(signal);
+  const started = await environment
+    .start({ problem, trajectoryId, seed: startSeed, signal: own.signal, shorten: shortening(settings) })
+    .finally(own.release);
+  if (started.kind === 'infra') return { kind: 'infra', trajectoryId, groupId, problem, error: started.error };
+  const { world } = started;
+  try {
+    const promptTokens = promptOf(world.problem, settings);
+    const most = promptLimit(settings);
+    if (promptTokens.length > most) {
+      throw new UserError(
+        `With the first observation of environment "${environment.name}" the prompt of problem ${JSON.stringify(problem.id)} has ${promptTokens.length} tokens; at most ${most} are allowed.`,
+        'Raise limits.promptTokens as far as the model allows, or let the environment say less.',
+      );
+    }
+    return new Episode(settings, { ...options, problem: world.problem, promptTokens }, world);
+  } catch (error) {
+    await world.close();
+    throw error;
+  }
+}
+
+/** Makes a text as long as the model may read of a tool, and harmless for the template. */
+const shortening =
+  ({ format, limits }: RolloutSettings) =>
+  (text: string, tokens = limits.toolTokens): string =>
+    limitText(format.neutralise(text), tokens, format);
+
+/** A signal of one rollout's own that follows the shared one, until it is released. */
+function ownSignal(shared: AbortSignal | undefined): { readonly signal: AbortSignal; readonly release: () => void } {
+  const own = new AbortController();
+  if (shared?.aborted) own.abort(shared.reason);
+  return { signal: own.signal, release: shared ? onAbort(shared, () => own.abort(shared.reason)) : () => undefined };
+}
+
 /** @throws UserError when the prompt leaves no room in the model's context. */
 export class Episode<P extends Problem> {
   readonly #settings: RolloutSettings;
   readonly #options: EpisodeOptions<P>;
   readonly #transcript: Transcript;
   readonly #session: ToolSession;
+  readonly #world: World<P> | undefined;
   readonly #budget: number;
   readonly #turns: Turn[] = [];
   readonly #started = performance.now();
@@ -95,10 +152,13 @@ export class Episode<P extends Problem> {
   #entropySum = 0;
   #entropyTokens = 0;
   #deadline = false;
+  #closing: Promise<void> | undefined;
 
-  constructor(settings: RolloutSettings, options: EpisodeOptions<P>) {
+  /** @param world of the environment, which this episode closes; `openEpisode` starts it */
+  constructor(settings: RolloutSettings, options: EpisodeOptions<P>, world?: World<P>) {
     this.#settings = settings;
     this.#options = options;
+    this.#world = world;
     const { limits } = settings;
     this.#transcript = new Transcript(options.promptTokens ?? promptOf(options.problem, settings));
     const contextRoom = (settings.contextTokens ?? Number.POSITIVE_INFINITY) - this.#transcript.promptTokens.length;
@@ -119,9 +179,10 @@ export class Episode<P extends Problem> {
     this.#session = new ToolSession(settings.tools, {
       problem: options.problem,
       trajectoryId: options.trajectoryId,
+      groupId: options.groupId,
       signal: this.#stop.signal,
       timeoutSeconds: settings.toolTimeoutSeconds ?? DEFAULT_TOOL_TIMEOUT_SECONDS,
-      shorten: (text) => limitText(settings.format.neutralise(text), limits.toolTokens, settings.format),
+      shorten: shortening(settings),
     });
   }
 
@@ -204,7 +265,7 @@ export class Episode<P extends Problem> {
       if (outcome === 'deadline') return end({ kind: 'deadline' });
       if (outcome.kind === 'infra') return this.fail(outcome.error);
       replies.push(outcome.reply);
-      if (outcome.final) stopTool = call.name;
+      if (outcome.final || this.#world?.done) stopTool = call.name;
     }
     if (stopTool !== undefined) return end({ kind: 'stopTool', tool: stopTool }, replies);
 
@@ -228,11 +289,20 @@ export class Episode<P extends Problem> {
     return { kind: 'infra', trajectoryId, groupId, problem, error };
   }
 
-  /** Lets go of timers and tools; safe to call twice. */
-  async close(): Promise<void> {
+  /** Lets go of timers, tools and the environment; safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#deaf();
-    for (const problem of await this.#session.close()) this.#settings.onWarning?.(`${this.#options.trajectoryId}: ${problem}`);
+    const problems = await this.#session.close();
+    const left = await this.#world?.close();
+    for (const problem of left === undefined ? problems : [...problems, left]) {
+      this.#settings.onWarning?.(`${this.#options.trajectoryId}: ${problem}`);
+    }
   }
 
   async #callTool(call: CallSegment): Promise<'deadline' | Awaited<ReturnType<ToolSession['call']>>> {
@@ -245,8 +315,12 @@ export class Episode<P extends Problem> {
   }
 
   async #finish(stopReason: StopReason): Promise<Rollout<P>> {
+    const { trajectoryId, groupId, problem, signal } = this.#options;
+    const finalText = stopReason.kind === 'deadline' ? '' : this.#finalText;
+    const own = ownSignal(signal);
+    const ended = await this.#world?.finish({ stopReason, finalText, signal: own.signal }).finally(own.release);
+    if (ended?.kind === 'infra') return this.fail(ended.error);
     await this.close();
-    const { trajectoryId, groupId, problem } = this.#options;
     const trajectory: Trajectory<P> = {
       trajectoryId,
       groupId,
@@ -256,9 +330,10 @@ export class Episode<P extends Problem> {
       mask: this.#transcript.mask,
       samplerLogProbs: this.#transcript.logProbs,
       turns: this.#turns,
-      finalText: stopReason.kind === 'deadline' ? '' : this.#finalText,
+      finalText,
       stopReason,
       seconds: (performance.now() - this.#started) / 1000,
+      ...(ended && { environment: ended.outcome }),
       ...(this.#entropyTokens === 0 ? {} : { entropy: this.#entropySum / this.#entropyTokens }),
     };
     return { kind: 'finished', trajectory };

@@ -6,7 +6,7 @@ import type { Problem } from '../domain/problem.js';
 import type { Rollout } from '../domain/trajectory.js';
 import { EngineError } from '../engine/engineError.js';
 import type { Sample } from '../engine/sampler.js';
-import { Episode, type RolloutSettings } from './episode.js';
+import { type Episode, openEpisode, type RolloutSettings } from './episode.js';
 import { ATTEMPTS_PER_TURN, type RolloutInput, trySample, tryTake } from './runRollout.js';
 
 interface Runner<P extends Problem> {
@@ -29,13 +29,8 @@ export async function runInLockstep<P extends Problem>(
   label: string,
   done: (index: number, rollout: Rollout<P>) => void,
 ): Promise<void> {
-  const runners: Runner<P>[] = inputs.map((input, index) => ({
-    index,
-    input,
-    episode: new Episode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input),
-    attempt: 0,
-  }));
   const batch = batches++;
+  const runners = await openAll(settings, inputs, done);
   try {
     let live = runners;
     for (let round = 0; live.length > 0; round++) {
@@ -57,6 +52,33 @@ export async function runInLockstep<P extends Problem>(
   } finally {
     await Promise.all(runners.map(({ episode }) => episode.close()));
   }
+}
+
+/** Begins all of them; one whose environment could not be reset is done already. @throws the first error, after the others are closed */
+async function openAll<P extends Problem>(
+  settings: RolloutSettings,
+  inputs: readonly RolloutInput<P>[],
+  done: (index: number, rollout: Rollout<P>) => void,
+): Promise<Runner<P>[]> {
+  const opened = await Promise.allSettled(
+    inputs.map((input) => openEpisode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input)),
+  );
+  const runners: Runner<P>[] = [];
+  const lost: [number, Rollout<P>][] = [];
+  for (const [index, result] of opened.entries()) {
+    if (result.status === 'rejected') continue;
+    if ('kind' in result.value) lost.push([index, result.value]);
+    else runners.push({ index, input: inputs[index]!, episode: result.value, attempt: 0 });
+  }
+  const failed = opened.find((result) => result.status === 'rejected');
+  try {
+    if (failed) throw failed.reason;
+    for (const [index, rollout] of lost) done(index, rollout);
+  } catch (error) {
+    await Promise.all(runners.map(({ episode }) => episode.close()));
+    throw error;
+  }
+  return runners;
 }
 
 /** Undefined where the rollout goes on. */

@@ -7,7 +7,7 @@ import type { Rollout } from '../domain/trajectory.js';
 import { EngineError } from '../engine/engineError.js';
 import type { Sample, SampleRequest } from '../engine/sampler.js';
 import { untilAborted } from '../tools/callTool.js';
-import { Episode, type EpisodeOptions, type RolloutSettings } from './episode.js';
+import { type Episode, type EpisodeOptions, openEpisode, type RolloutSettings } from './episode.js';
 
 /** Times that one turn is sampled before the rollout is given up. */
 export const ATTEMPTS_PER_TURN = 3;
@@ -24,7 +24,8 @@ export interface RolloutInput<P extends Problem> extends EpisodeOptions<P> {
  * @throws EngineError (user) when the engine refuses the request: that is no failure of the machine, and no retry mends it
  */
 export async function runRollout<P extends Problem>(settings: RolloutSettings, input: RolloutInput<P>): Promise<Rollout<P>> {
-  const episode = new Episode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input);
+  const episode = await openEpisode(input.sampling ? { ...settings, sampling: input.sampling } : settings, input);
+  if ('kind' in episode) return episode;
   try {
     let attempt = 0;
     for (;;) {

@@ -14,6 +14,7 @@ import type { Engine } from '../engine/engine.js';
 import type { EngineError } from '../engine/engineError.js';
 import { isEndpoint, refuseTraining } from '../engine/openaiEndpoint.js';
 import { connectEngine } from '../engine/tinkerClient.js';
+import type { Environment } from '../environments/environment.js';
 import type { Recipe } from '../recipe/schema.js';
 import { promptLimit, promptTooLong, type RolloutSettings } from '../rollout/episode.js';
 import type { OpenedRunner } from '../sandbox/open.js';
@@ -30,6 +31,8 @@ export interface SessionOptions {
   readonly checkpoints?: string | undefined;
   /** Tools of the user's own, beside or in place of those that the recipe names. */
   readonly tools?: readonly AnyTool[];
+  /** What rollouts happen in; its actions stand beside the tools. */
+  readonly environment?: Environment;
   readonly log: (line: string) => void;
   readonly warn: (line: string) => void;
   readonly signal?: AbortSignal;
@@ -38,6 +41,8 @@ export interface SessionOptions {
 /** Bit-equal repeats need a number that does not depend on what else runs: all cores, then. */
 const threadsOf = ({ engine }: Recipe): number | 'auto' =>
   engine.deterministic && engine.threads === 'auto' ? availableParallelism() : engine.threads;
+
+const toolsOf = ({ tools = [], environment }: SessionOptions): AnyTool[] => [...tools, ...(environment?.tools ?? [])];
 
 const API_KEY = 'TINKER_API_KEY';
 
@@ -71,7 +76,7 @@ export class Session {
     const model = await resolveModel(recipe.model, { log });
     const format = await ChatFormat.load(model.folder, { tools: recipe.prompt.tools });
     for (const note of format.notes) log(`chat template: ${note}`);
-    const { toolbox, runner } = await openTools({ recipe, tools: options.tools ?? [], log, warn });
+    const { toolbox, runner } = await openTools({ recipe, tools: toolsOf(options), log, warn });
     try {
       const session = new Session(options, { model, format, toolbox, runner, engine: undefined as never });
       await session.#start();
@@ -123,6 +128,7 @@ export class Session {
       limits: recipe.limits,
       system: systemText(recipe.prompt.mode, recipe.prompt.system),
       ...(context !== undefined && { contextTokens: context }),
+      ...(this.#options.environment && { environment: this.#options.environment }),
       onWarning: this.#options.warn,
     };
   }

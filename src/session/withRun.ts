@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { join, resolve } from 'node:path';
 import { broadcast, type EventSink } from '../domain/event.js';
+import type { Environment } from '../environments/environment.js';
 import type { Recipe } from '../recipe/schema.js';
 import { RunWriter } from '../runs/writer.js';
 import type { AnyTool } from '../tools/callTool.js';
@@ -23,6 +24,7 @@ export interface RunOptions<I> {
   /** Where checkpoints are, if not there: those of another run. */
   readonly checkpoints?: string | undefined;
   readonly tools?: readonly AnyTool[];
+  readonly environment?: Environment;
   /** Beside the machine, for a new run's record. */
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly log: Log;
@@ -47,7 +49,7 @@ export const runFolder = (asked: string | undefined, name: string): string =>
 
 /** @throws UserError for what the user can mend, and whatever the work throws */
 export async function withRun<I, T>(options: RunOptions<I>, work: (run: OpenRun<I>) => Promise<T>): Promise<T> {
-  const { recipe, folder, resume = false, tools, log, signal } = options;
+  const { recipe, folder, resume = false, tools, environment, log, signal } = options;
   // Every call to the engine listens to it.
   setMaxListeners(0, signal);
   const session = await Session.open({
@@ -55,6 +57,7 @@ export async function withRun<I, T>(options: RunOptions<I>, work: (run: OpenRun<
     folder,
     checkpoints: options.checkpoints,
     ...(tools && { tools }),
+    ...(environment && { environment }),
     log,
     warn: (line) => log(line, 'warning'),
     signal,

@@ -201,6 +201,7 @@ export class AsyncRollouts<P extends Problem> {
       problem,
       groupId,
       trajectoryId: `${groupId}/${sample}`,
+      startSeed: deriveSeed(recipe.seed, 'start', groupId),
       signal: stop.signal,
       seed: (turn, attempt) => deriveSeed(recipe.seed, `async ${group.from}`, group.number, sample, turn, firstAttempt + attempt),
     };

@@ -29,7 +29,7 @@ export interface TrainResult {
  */
 export async function train<P extends Problem = Problem>(options: TrainOptions<P>): Promise<TrainResult> {
   const recipe = await recipeOf(options);
-  const { resume = false, acceptChanges = false, tools, onEvent } = options;
+  const { resume = false, acceptChanges = false, tools, environment, onEvent } = options;
   const signal = options.signal ?? new AbortController().signal;
   const log = options.log ?? (() => undefined);
   const folder = runFolder(options.out, recipe.name);
@@ -45,6 +45,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       folder,
       resume,
       ...(tools && { tools }),
+      ...(environment && { environment }),
       log,
       onEvent,
       signal,

@@ -3,6 +3,8 @@
  */
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
+import type { Environment } from '../environments/environment.js';
+import { environmentGrader, environmentReward } from '../environments/environmentScoring.js';
 import { isFileSource, loadProblems } from '../problems/load.js';
 import { deriveSeed } from '../random.js';
 import { loadRecipe, recipeDiff, resolveRecipe } from '../recipe/load.js';
@@ -31,6 +33,8 @@ export interface TrainOptions<P extends Problem = Problem> {
   readonly problems?: { readonly train: readonly P[]; readonly evaluation?: readonly P[] };
   /** In place of the tools that the recipe names; add `code_interpreter` to the recipe to keep it. */
   readonly tools?: readonly AnyTool[];
+  /** What the rollouts happen in: its actions stand beside the tools, and its rewards and successes are the run's. */
+  readonly environment?: Environment<P>;
   /** In place of the paper's reward. */
   readonly reward?: RewardFunction<P>;
   /** In place of the grader by the problem's kind: boxed answers, options' letters, programs judged by tests. */
@@ -76,11 +80,16 @@ export function refuseChanges(folder: string, recipe: Recipe, accept: boolean, l
 }
 
 /**
- * Evaluations count a rollout as right where its grader says so; with a reward function alone, where the reward is above 0.
+ * Evaluations count a rollout as right where its grader says so; in an environment, where that does; with a reward function alone, where the
+ * reward is above 0.
  * @param byKind the grader where the options name none
  */
-export function graderOf<P extends Problem>(options: Pick<TrainOptions<P>, 'grader' | 'reward'>, byKind: Grader<P>): Grader<P> {
-  const { grader, reward } = options;
+export function graderOf<P extends Problem>(
+  options: Pick<TrainOptions<P>, 'grader' | 'reward' | 'environment'>,
+  byKind: Grader<P>,
+): Grader<P> {
+  const { reward, environment } = options;
+  const grader = options.grader ?? (environment && environmentGrader);
   if (grader || !reward) return grader ?? byKind;
   return async (trajectory, context) => {
     const { total } = toReward(await reward(trajectory, context));
@@ -90,7 +99,12 @@ export function graderOf<P extends Problem>(options: Pick<TrainOptions<P>, 'grad
 
 /** @param byKind the grader where the options name none */
 export function scoringOf<P extends Problem>(options: TrainOptions<P>, recipe: Recipe, byKind: Grader<P>): Scoring<P> {
-  if (options.reward) return { reward: options.reward };
+  const { environment, reward: own } = options;
+  if (environment) {
+    const reward = own ?? environmentReward;
+    return { grader: options.grader ?? environmentGrader, reward: (trajectory, _, context) => reward(trajectory, context) };
+  }
+  if (own) return { reward: own };
   const rules = recipe.rl?.reward;
   const reward = paperReward({
     tool: rules ? { perCall: rules.toolBonus.perCall, cap: rules.toolBonus.max } : false,
