@@ -57,6 +57,14 @@ describe.skipIf(missing !== undefined)(`a killed run${missing === undefined ? ''
     const { code, text } = await ended(refused);
     expect(code).toBe(2);
     expect(text).toContain(`rl.steps: ${STEPS} -> ${STEPS + 1}`);
+    await finished(start([recipe, '--resume', '--out', out, '--set', `rl.steps=${STEPS + 1}`, '--accept-changes']));
+    const run = openRun(out);
+    expect(run.steps('rl').map(({ step }) => step)).toEqual(Array.from({ length: STEPS + 1 }, (_, step) => step));
+    expect(run.stages().find(({ stage }) => stage === 'rl')).toMatchObject({ steps: STEPS + 1, endedAt: expect.any(String) });
+    run.close();
+    const again = await ended(start(['--resume', '--out', out]));
+    expect(again.text).toContain('nothing is left to do');
+    expect(again.code).toBe(0);
   });
 });
 

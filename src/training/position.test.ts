@@ -17,8 +17,8 @@ const state = (stage: 'sft' | 'rl', ended: boolean): StageState => ({
   startedAt: 'then',
   ...(ended && { endedAt: 'now' }),
 });
-const of = (states: readonly StageState[], checkpoints: readonly CheckpointRecord[]) =>
-  positionOf(['sft', 'rl'], { stages: () => states, checkpoints: () => checkpoints });
+const of = (states: readonly StageState[], checkpoints: readonly CheckpointRecord[], steps = 8) =>
+  positionOf({ stages: ['sft', 'rl'], rl: { steps } }, { stages: () => states, checkpoints: () => checkpoints });
 
 describe('a run goes on', () => {
   it('at the start of its first stage where nothing was kept', () => {
@@ -43,5 +43,10 @@ describe('a run goes on', () => {
 
   it('nowhere once every stage has ended', () => {
     expect(of([state('sft', true), state('rl', true)], [saved('rl', 8)])).toBeUndefined();
+    expect(of([state('sft', true), state('rl', true)], [saved('rl', 8)], 4)).toBeUndefined();
+  });
+
+  it('after the end of RL where the recipe has more steps now', () => {
+    expect(of([state('sft', true), state('rl', true)], [saved('rl', 8)], 12)).toEqual({ stage: 'rl', step: 8, checkpoint: saved('rl', 8) });
   });
 });

@@ -68,6 +68,8 @@ export async function recipeOf<P extends Problem>(options: TrainOptions<P>): Pro
 export function refuseChanges(folder: string, recipe: Recipe, accept: boolean, log: Log): void {
   const run = openRun(folder);
   const changes = recipeDiff(run.info.recipe, recipe);
+  const over =
+    run.stages().find(({ stage, endedAt }) => stage === 'sft' && endedAt !== undefined) && changes.some(({ path }) => /^sft\b/.test(path));
   run.close();
   if (changes.length === 0) return;
   const lines = changes.map(({ path, was, is }) => `  ${path}: ${JSON.stringify(was)} -> ${JSON.stringify(is)}`).join('\n');
@@ -77,6 +79,7 @@ export function refuseChanges(folder: string, recipe: Recipe, accept: boolean, l
       'Take the changes back, or go on with them by --accept-changes.',
     );
   log(`going on with a changed recipe:\n${lines}`, 'warning');
+  if (over) log('stage sft of this run has ended: what changed of it has no effect', 'warning');
 }
 
 /**

@@ -82,11 +82,12 @@ export class TrainingRun<P extends Problem> {
   }
 
   async #stages(): Promise<void> {
-    const { recipe, session, writer, sink } = this.#parts;
+    const { recipe, session, writer, sink, log } = this.#parts;
     const { model, trainUnembed, loraRank, seed } = recipe;
     this.#trainer = await session.engine.createTrainer({ model, trainUnembed, loraRank, seed });
-    let position = positionOf(recipe.stages, writer);
+    let position = positionOf(recipe, writer);
     if (position) await this.#goTo(position);
+    else log('every stage of this run has ended: nothing is left to do. More RL: --set rl.steps=N --accept-changes', 'warning');
     const best = this.#bestSoFar();
     this.#keeper = new CheckpointKeeper(this.#trainer, {
       sink,
@@ -99,7 +100,7 @@ export class TrainingRun<P extends Problem> {
       await evaluateStage(this.#parts, this.#trainer, { stage: 'base', step: 0, extra: true });
     while (position) {
       await (position.stage === 'sft' ? this.#sft(position.step) : this.#rl(position));
-      position = positionOf(recipe.stages, writer);
+      position = positionOf(recipe, writer);
     }
     await this.#trainer.unload();
   }

@@ -18,6 +18,18 @@ describe('a batch without a single answer', () => {
     expect(() => refuseUnreadAnswers(members, 4)).toThrow(/any of the 32 rollouts of RL step 5; .*"It is 42\."/);
   });
 
+  it('is laid to the prompt at the first step, to training later', () => {
+    const hint = (step: number) => {
+      try {
+        refuseUnreadAnswers(batch(32, 'noAnswer'), step);
+      } catch (error) {
+        return error instanceof UserError ? error.hint : undefined;
+      }
+    };
+    expect(hint(0)).toContain('the prompt');
+    expect(hint(4)).toContain('rl.learningRate');
+  });
+
   it('is not one with a single answer, right or wrong', () => {
     expect(() => refuseUnreadAnswers([...batch(63, 'noAnswer'), member('mismatch')], 0)).not.toThrow();
   });

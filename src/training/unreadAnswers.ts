@@ -1,6 +1,6 @@
 /**
  * A batch in which the grader finds no answer at all teaches nothing about answers: the prompt asks for another form than the grader reads,
- * or the model cannot give it yet. Such a run stops with a sample, instead of training on lengths and calls alone.
+ * the model cannot give it yet, or training has broken it. Such a run stops with a sample, instead of training on lengths and calls alone.
  */
 import type { Scored } from '../domain/group.js';
 import { UserError } from '../userError.js';
@@ -22,6 +22,8 @@ export function refuseUnreadAnswers(members: readonly Pick<Scored, 'trajectory' 
   const text = trajectory.finalText.trim();
   throw new UserError(
     `the grader found no answer in any of the ${graded.length} rollouts of RL step ${step + 1}; one of them ends (${trajectory.stopReason.kind}): ${JSON.stringify(text.slice(-SAMPLE))}`,
-    'Let the prompt ask for the form that the grader reads, for example \\boxed{}; begin with supervised fine-tuning; or give a grader or reward of your own.',
+    step === 0
+      ? 'Let the prompt ask for the form that the grader reads, for example \\boxed{}; begin with supervised fine-tuning; or give a grader or reward of your own.'
+      : 'Earlier steps had answers: the policy broke on the way. Lower rl.learningRate and start anew; a checkpoint of an earlier step still gives them.',
   );
 }
