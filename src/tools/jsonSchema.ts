@@ -38,13 +38,16 @@ export function fromJsonSchema<T = Record<string, unknown>>(schema: JsonSchema):
 
 /** Makes `schema` what a model is told of a type, in place of what zod would say. */
 export function described<T extends z.ZodType>(type: T, schema: JsonSchema): T {
-  given.set(type, strip(schema) as JsonSchema);
+  given.set(type, compactSchema(schema));
   return type;
 }
 
 /** Without what tells a model nothing: `$schema`, `additionalProperties: false`, bounds of safe integers. */
+export const compactSchema = (schema: JsonSchema): JsonSchema => strip(schema) as JsonSchema;
+
+/** Compact. */
 export function toJsonSchema(schema: z.ZodType): JsonSchema {
-  return given.get(schema) ?? (strip(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })) as JsonSchema);
+  return given.get(schema) ?? compactSchema(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
 }
 
 function strip(value: unknown): unknown {

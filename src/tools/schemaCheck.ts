@@ -26,6 +26,14 @@ const PATTERN_MS = 50;
 
 /** @throws Error with the reason, in a few words, where the schema cannot be compiled */
 export function compileSchema(schema: JsonSchema): { readonly schema: JsonSchema; readonly check: SchemaCheck } {
+  const object = objectSchema(schema);
+  const validate = engineFor(object).compile(object);
+  if ('$async' in validate) throw new Error('it is asynchronous');
+  return { schema: object, check: (value) => issuesOf(validate, value) };
+}
+
+/** A copy that is plain JSON and says that it takes an object. @throws Error with the reason where it takes none */
+export function objectSchema(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema) as string | undefined;
   if (text === undefined || !text.startsWith('{')) throw new Error('it is no object');
   if (text.length > LONGEST_SCHEMA) throw new Error(`it has ${text.length} characters`);
@@ -33,9 +41,7 @@ export function compileSchema(schema: JsonSchema): { readonly schema: JsonSchema
   // Some schemas leave out what every tool has.
   const object: JsonSchema = 'type' in plain ? plain : { type: 'object', ...plain };
   if (object.type !== 'object') throw new Error(`its type is ${JSON.stringify(object.type)}, not "object"`);
-  const validate = engineFor(object).compile(object);
-  if ('$async' in validate) throw new Error('it is asynchronous');
-  return { schema: object, check: (value) => issuesOf(validate, value) };
+  return object;
 }
 
 const OPTIONS: Options = {
@@ -63,7 +69,7 @@ function engineFor({ $schema }: JsonSchema): Ajv {
 const match = new Script('pattern.test(text)');
 const matching = createContext({ pattern: /x/, text: '' }) as { pattern: RegExp; text: string };
 
-function timedPattern(source: string, flags: string): { test(text: string): boolean } {
+function timedPattern(source: string, flags: string): { test(text: string): boolean; toString(): string } {
   let pattern: RegExp;
   try {
     pattern = new RegExp(source, flags);
