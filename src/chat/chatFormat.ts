@@ -33,6 +33,7 @@ export class ChatFormat implements TokenCodec {
   readonly #stops: ReadonlySet<number>;
   readonly #toolPieces = new Map<number, Pieces>();
   readonly #control: RegExp | undefined;
+  readonly #special: RegExp | undefined;
 
   private constructor(
     tokenizer: Tokenizer,
@@ -53,7 +54,8 @@ export class ChatFormat implements TokenCodec {
     this.#stops = new Set(this.stopTokenIds);
     this.opensThinking = traits.opensThinking;
     this.notes = [...traits.notes, ...placementNotes(tools, this.#placement, traits), ...this.#resultNotes()];
-    this.#control = tokenizer.controlTokens.length === 0 ? undefined : alternatives(tokenizer.controlTokens);
+    this.#control = alternatives(tokenizer.controlTokens);
+    this.#special = alternatives(tokenizer.specialTokens);
   }
 
   /** @throws UserError when the folder lacks a tokenizer or a usable chat template. */
@@ -71,6 +73,11 @@ export class ChatFormat implements TokenCodec {
   /** Special tokens are written out. */
   decode(ids: readonly number[]): string {
     return this.#tokenizer.decode(ids);
+  }
+
+  /** The bytes of one token; those of a character may be shared out among several. */
+  bytesOf(id: number): Uint8Array {
+    return this.#tokenizer.bytesOf(id);
   }
 
   isStop(id: number): boolean {
@@ -102,6 +109,12 @@ export class ChatFormat implements TokenCodec {
     return text;
   }
 
+  /** As `continuation`, for any messages that follow a turn; texts go in as they are where not all are tool results. */
+  following(messages: readonly Message[]): number[] {
+    if (messages.every((message) => message.role === 'tool')) return this.continuation(messages.map((message) => message.content));
+    return this.encode(this.#traits.afterTurn(this.#forTemplate(messages)));
+  }
+
   /** What ends a turn that the model did not end itself. */
   closing(): number[] {
     return [...this.#closing];
@@ -109,7 +122,12 @@ export class ChatFormat implements TokenCodec {
 
   /** Breaks up control tokens written out in a text from outside, so that a tool's output cannot end its own message. */
   neutralise(text: string): string {
-    return this.#control === undefined ? text : text.replace(this.#control, (token) => `${token[0]} ${token.slice(1)}`);
+    return broken(text, this.#control);
+  }
+
+  /** As `neutralise`, but tags that a person may write about stay whole. */
+  neutraliseSpecial(text: string): string {
+    return broken(text, this.#special);
   }
 
   /**
@@ -137,7 +155,7 @@ export class ChatFormat implements TokenCodec {
         between.push(message);
         continue;
       }
-      if (!open) push(this.#between(between), 0);
+      if (!open) push(this.following(between), 0);
       const content = this.#contentOf(message);
       push(this.encode(this.opensThinking ? content.replace(/^\s*<think>\n?/, '') : content), 1);
       push(this.#closing, 1);
@@ -155,12 +173,6 @@ export class ChatFormat implements TokenCodec {
     return rendered === before + probe + after
       ? []
       : ['The chat template changes tool results (it may trim them): ours go in as they are.'];
-  }
-
-  /** As `continuation`, for any messages between two assistant turns. */
-  #between(messages: readonly Message[]): number[] {
-    if (messages.every((message) => message.role === 'tool')) return this.continuation(messages.map((message) => message.content));
-    return this.encode(this.#traits.afterTurn(this.#forTemplate(messages)));
   }
 
   #piecesFor(count: number): Pieces {
@@ -249,7 +261,12 @@ function splitAt(text: string, marks: readonly string[]): Pieces {
   return [...pieces, text.slice(at)];
 }
 
-function alternatives(texts: readonly string[]): RegExp {
+const broken = (text: string, tokens: RegExp | undefined): string =>
+  tokens === undefined ? text : text.replace(tokens, (token) => `${token[0]} ${token.slice(1)}`);
+
+/** Undefined where there is none. */
+function alternatives(texts: readonly string[]): RegExp | undefined {
+  if (texts.length === 0) return undefined;
   const longestFirst = [...texts].sort((a, b) => b.length - a.length);
   return new RegExp(longestFirst.map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'g');
 }

@@ -23,10 +23,14 @@ interface AddedToken {
 
 export class Tokenizer implements TokenCodec {
   readonly #inner: HuggingFaceTokenizer;
+  /** Pieces are written in characters that stand for one byte each. */
+  readonly #byteLevel: boolean;
   readonly #addedIds: ReadonlySet<number>;
   readonly #specialIds: ReadonlySet<number>;
   /** Texts that stand for one token and mean something to a chat format: special tokens and added ones in the form of tags. */
   readonly controlTokens: readonly string[];
+  /** Texts of the special tokens. */
+  readonly specialTokens: readonly string[];
 
   /** @param tokenizer contents of `tokenizer.json`; @param config contents of `tokenizer_config.json` */
   constructor(
@@ -34,10 +38,12 @@ export class Tokenizer implements TokenCodec {
     readonly config: TokenizerConfig,
   ) {
     this.#inner = new HuggingFaceTokenizer(tokenizer, config);
+    this.#byteLevel = JSON.stringify((tokenizer as { decoder?: unknown }).decoder ?? null).includes('"ByteLevel"');
     const added = (tokenizer as { added_tokens?: readonly AddedToken[] }).added_tokens ?? [];
     const special = added.filter((token) => token.special);
     this.#addedIds = new Set(added.map((token) => token.id));
     this.#specialIds = new Set(special.map((token) => token.id));
+    this.specialTokens = special.map((token) => token.content);
     this.controlTokens = added.filter((token) => token.special || /^<.+>$/.test(token.content)).map((token) => token.content);
   }
 
@@ -70,6 +76,18 @@ export class Tokenizer implements TokenCodec {
     return kept.length === 0 ? '' : this.#inner.decode(kept, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
   }
 
+  /** The bytes that a token stands for: part of a character, where it is cut in two. */
+  bytesOf(id: number): Uint8Array {
+    const piece: string | undefined = this.isAdded(id) ? undefined : this.#inner.id_to_token(id);
+    const fallback = piece === undefined ? null : /^<0x([0-9A-F]{2})>$/.exec(piece);
+    if (fallback) return Uint8Array.of(Number.parseInt(fallback[1]!, 16));
+    if (piece !== undefined && this.#byteLevel) {
+      const bytes = Array.from(piece, (character: string) => BYTE_OF.get(character));
+      if (bytes.every((byte) => byte !== undefined)) return Uint8Array.from(bytes);
+    }
+    return new TextEncoder().encode(this.decode([id]));
+  }
+
   idOf(token: string): number | undefined {
     return this.#inner.token_to_id(token);
   }
@@ -91,6 +109,13 @@ export class Tokenizer implements TokenCodec {
     return typeof content === 'string' ? content : undefined;
   }
 }
+
+/** Of byte-level vocabularies: printable characters stand for themselves, the other bytes for characters from U+0100 on. */
+const BYTE_OF: ReadonlyMap<string, number> = (() => {
+  const printable = (byte: number): boolean => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+  let next = 256;
+  return new Map(Array.from({ length: 256 }, (_, byte) => [String.fromCodePoint(printable(byte) ? byte : next++), byte]));
+})();
 
 /** Undefined where there is no such file. @throws UserError where it is not JSON. */
 export async function readJson(file: string): Promise<object | undefined> {
