@@ -67,6 +67,7 @@ export {
   type StepResult,
   type StepReward,
 } from './environments/environment.js';
+export { type Moment, type Played, type Player, type PlayOptions, play, type ScriptedCall } from './environments/play.js';
 export type { EvaluationResult } from './evaluation/evaluate.js';
 export { type EvaluateOptions, evaluate } from './evaluation/evaluateModel.js';
 export type { Report, StageReport } from './evaluation/report.js';
@@ -101,6 +102,11 @@ export { Toolbox, ToolSession } from './tools/callTool.js';
 export { codeInterpreter } from './tools/codeInterpreter.js';
 export { limitText } from './tools/limitText.js';
 export { type Tool, type ToolContext, tool } from './tools/tool.js';
+export { mlflow } from './trackers/mlflow.js';
+export { tensorboard } from './trackers/tensorboard.js';
+export { type RunOutcome, type TrackedRun, type Tracker, type TrackerAlarm, TrackerGone, type TrackerPoint } from './trackers/tracker.js';
+export { wandb } from './trackers/wandb.js';
+export { type WebhookBody, webhook } from './trackers/webhook.js';
 export { toDatum, toResponse } from './training/datum.js';
 export { miniBatches } from './training/miniBatches.js';
 export { problemsOfStep } from './training/problemStream.js';

@@ -14,6 +14,7 @@ interface Options {
   readonly model?: string;
   readonly seed?: string;
   readonly sandbox?: string;
+  readonly track: string[];
 }
 
 export function register(program: Command): void {
@@ -28,6 +29,7 @@ export function register(program: Command): void {
     .option('--out <folder>', "the run's folder (default: runs/<recipe>-<time>)")
     .option('--resume', 'go on with the run in --out')
     .option('--accept-changes', 'with --resume: although the recipe changed since')
+    .option('--track <where>', 'send numbers to tensorboard, mlflow:URL, wandb:PROJECT or webhook:URL (repeatable)', collect, [])
     .option('--dry-run', 'show the resolved recipe, and what it takes: tokens, memory, time, disk; start nothing')
     .action(async (recipe: string | undefined, options: Options) => run(recipe, options));
 }
@@ -52,6 +54,8 @@ async function run(name: string | undefined, options: Options): Promise<void> {
 
   const { Narrator } = await import('./narrator.js');
   const { train } = await import('../training/train.js');
+  const { parseTracker } = await import('../trackers/parseTracker.js');
+  const trackers = options.track.map(parseTracker);
   const narrator = new Narrator();
   for (const line of await deviationLines(resolved)) narrator.line(line);
   let folder = options.out;
@@ -65,6 +69,7 @@ async function run(name: string | undefined, options: Options): Promise<void> {
         acceptChanges: options.acceptChanges ?? false,
         log: narrator.log,
         onEvent: narrator.event,
+        trackers,
         onProgress: narrator.progress,
         onFolder: (path) => {
           folder = path;
@@ -97,8 +102,10 @@ async function dryRun(recipe: import('../recipe/schema.js').Recipe, sources: rea
   const { measuredSpeed } = await import('../runs/measuredSpeed.js');
   const { freeDisk } = await import('../setup/machine.js');
   const runs = resolve(out === undefined ? 'runs' : dirname(out));
-  const measured = measuredSpeed(runs, recipe);
-  const machine = { cores: availableParallelism(), freeDisk: await freeDisk(runs), folder: runs };
+  const { hasNvidiaGpu } = await import('../setup/pythonEnv.js');
+  const gpu = await hasNvidiaGpu();
+  const measured = measuredSpeed(runs, recipe, gpu);
+  const machine = { cores: availableParallelism(), gpu, freeDisk: await freeDisk(runs), folder: runs };
   for (const line of planLines(recipe, machine, facts, measured)) console.log(line);
   for (const line of await deviationLines(recipe)) console.log(line);
 }

@@ -123,6 +123,12 @@ export class Run {
     return [...steps].map(([step, metrics]) => ({ step, metrics }));
   }
 
+  /** When each step of a stage ended, ISO. */
+  stepTimes(stage: Stage): Map<number, string> {
+    const rows = this.#db.prepare('SELECT step, endedAt FROM steps WHERE stage = ?').all(stage) as { step: number; endedAt: string }[];
+    return new Map(rows.map(({ step, endedAt }) => [step, endedAt]));
+  }
+
   /** In the order in which they were made. */
   evaluations(): EvaluationRecord[] {
     const rows = this.#db.prepare('SELECT name, stage, step, metrics FROM evaluations ORDER BY at, stage, step, name').all();

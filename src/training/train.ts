@@ -1,10 +1,13 @@
 /** A whole training run: opens what it needs, goes through the stages of its recipe, and keeps everything in the run's folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { broadcast } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
 import { runFolder, withRun } from '../session/withRun.js';
+import { TrackerHub } from '../trackers/hub.js';
+import type { RunOutcome } from '../trackers/tracker.js';
 import { UserError } from '../userError.js';
 import { refreshTarget } from './refresh.js';
 import { checkRecipe } from './requirements.js';
@@ -57,18 +60,33 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
     async ({ session, writer, sink, input: data }) => {
       if (resume && acceptChanges) writer.updateInfo({ recipe }, 'resumed with a changed recipe');
       options.onFolder?.(folder);
+      const warn = (text: string): void => log(text, 'warning');
+      const trackers = new TrackerHub(options.trackers ?? [], { folder, info: writer.info, resumed: resume }, { warn });
       const byKind = openProblemGrader({ runner: session.runner, sandbox: recipe.sandbox.kind });
+      let outcome: RunOutcome = { kind: 'interrupted' };
       try {
         const scoring = scoringOf(options, recipe, byKind.grader);
         const grader = graderOf(options, byKind.grader);
-        const parts = { recipe, session, writer, sink, data, scoring, grader, options, signal, log, ...(target && { target }) };
+        const told = broadcast(sink, trackers.sink);
+        const parts = { recipe, session, writer, sink: told, data, scoring, grader, options, signal, log, ...(target && { target }) };
         await new TrainingRun(parts).toTheEnd();
+        const report = writeReport(folder);
+        outcome = endOf(report);
+        const checkpoint = writer.checkpoints().at(-1)?.path;
+        return { folder, report, ...(checkpoint !== undefined && { checkpoint }) };
+      } catch (error) {
+        if (!signal.aborted) outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+        throw error;
       } finally {
         await byKind.close();
+        await trackers.end(outcome);
       }
-      const report = writeReport(folder);
-      const checkpoint = writer.checkpoints().at(-1)?.path;
-      return { folder, report, ...(checkpoint !== undefined && { checkpoint }) };
     },
   );
+}
+
+/** What trackers are told at the end: the accuracy of the last stage that was evaluated. */
+function endOf({ stages }: Report): RunOutcome {
+  const accuracy = (stages.rl ?? stages.sft ?? stages.base)?.accuracy;
+  return { kind: 'ended', ...(accuracy != null && { accuracy }) };
 }

@@ -16,6 +16,7 @@ import { openRun } from '../runs/reader.js';
 import type { Session } from '../session/session.js';
 import type { Log } from '../session/withRun.js';
 import type { AnyTool } from '../tools/callTool.js';
+import type { Tracker } from '../trackers/tracker.js';
 import { UserError } from '../userError.js';
 
 export interface TrainOptions<P extends Problem = Problem> {
@@ -40,6 +41,8 @@ export interface TrainOptions<P extends Problem = Problem> {
   /** In place of the grader by the problem's kind: boxed answers, options' letters, programs judged by tests. */
   readonly grader?: Grader<P>;
   readonly onEvent?: EventSink;
+  /** Where the run's numbers go beside its own folder; one that fails never stops the run. */
+  readonly trackers?: readonly Tracker[];
   /** Lines for a person: set-up, deviations, warnings. */
   readonly log?: Log;
   /** How far the present work is: rollouts of a step, of an evaluation. */

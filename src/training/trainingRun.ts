@@ -191,7 +191,7 @@ export class TrainingRun<P extends Problem> {
     const found = alarms(metrics, first);
     for (const alarm of found) {
       this.#parts.log(`step ${step + 1}: ${alarm.text}`, 'warning');
-      this.#note('warning', `step ${step + 1}: ${alarm.text}`);
+      this.#parts.sink({ kind: 'note', level: 'warning', text: `step ${step + 1}: ${alarm.text}`, alarm: alarm.kind });
     }
     if (!found.some(({ kind }) => kind === 'nan')) return;
     const best = this.#keeper.best ?? position.checkpoint;
