@@ -24,7 +24,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   data: { summary: 'build, inspect and check training data', load: () => import('./data.js') },
   export: { summary: 'write a trained model for other programs', load: () => import('./export.js') },
   serve: { summary: 'serve a trained model' },
-  ui: { summary: 'show runs in the browser' },
+  ui: { summary: 'show runs in the browser', load: () => import('./ui.js') },
   study: { summary: "repeat the paper's findings" },
 };
 

@@ -16,9 +16,10 @@
  *     GET /api/runs/RUN/reports/NAME                       the report's file as it is (HTML under a policy that runs nothing, JSON, Markdown as text)
  *     GET /api/runs/RUN/export/metrics.csv | metrics.jsonl | trajectories.csv | trajectories.jsonl?...TrajectoryQuery
  *     GET /api/reports                                     ReportLink[]  (data reports in the folder, outside runs)
+ *     GET /api/reports/NAME                                the report's file as it is
  *     GET /api/events                                      server-sent events: LiveEvent, each with an id; Last-Event-ID resumes
  *
- * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `.` is that folder itself.
+ * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `@` is that folder itself.
  */
 import type { CheckpointRecord, Metrics, Stage } from '../domain/event.js';
 import type { StopReason } from '../domain/stopReason.js';
@@ -214,6 +215,8 @@ export interface GroupView {
 export interface ProblemPage {
   readonly problems: readonly ProblemLine[];
   readonly total: number;
+  /** Why it is not whole yet. */
+  readonly note?: string;
 }
 
 export interface ProblemLine {
@@ -249,6 +252,8 @@ export interface ModesView {
     readonly split: string;
     readonly modes: readonly ModeFigures[];
   }[];
+  /** Why it is not whole yet. */
+  readonly note?: string;
 }
 
 export interface ModeFigures {

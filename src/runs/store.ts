@@ -4,7 +4,8 @@
  *
  * WAL while a run is written, so that readers never wait; one plain file again when the writer closes it.
  */
-import { existsSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, existsSync, lstatSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../userError.js';
@@ -103,13 +104,95 @@ export function openForReading(folder: string, migrations: readonly string[] = M
   return openForReading(folder, migrations);
 }
 
-/** Back to one plain file, which can be copied or kept on a read-only disk; stays WAL where somebody is reading. */
-export function closeWriter(db: Db): void {
+export interface Viewed {
+  readonly db: Db;
+  /** Of the run's format; 0 is never one. */
+  readonly version: number;
+  /** What is opened is a copy: it must be opened anew when the files change. */
+  readonly frozen: boolean;
+  readonly close: () => void;
+}
+
+/**
+ * Opens the run of a folder to be looked at. The file stays as it is whatever its version: nothing is migrated, no WAL file is made or
+ * emptied. Where SQLite could not read it without writing (a killed process's on a read-only disk, one that was copied without its WAL file)
+ * a copy in the folder for temporary files is read.
+ * @throws UserError where there is no run, or the file is not one
+ */
+export function openForViewing(folder: string): Viewed {
+  const file = join(folder, RUN_FILE);
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (!found?.isFile()) throw new UserError(`${folder} holds no run: there is no ${RUN_FILE} in it.`);
+  if (found.size === 0) throw new UserError(`${file} is empty: the run never began.`);
+  let opened: { readonly db: Db; readonly remove?: () => void; readonly frozen: boolean };
+  if (!existsSync(`${file}-wal`) && isWalForm(file)) {
+    // to open it where it is would make a WAL file beside it
+    opened = openCopy(file, found.size);
+  } else {
+    try {
+      opened = { db: open(file, { readonly: true }), frozen: false };
+    } catch (error) {
+      if (!existsSync(`${file}-wal`) || error instanceof NotOurs) throw error;
+      opened = openCopy(file, found.size);
+    }
+  }
+  const close = (): void => {
+    opened.db.close();
+    opened.remove?.();
+  };
   try {
-    db.pragma('busy_timeout = 100');
-    db.pragma('journal_mode = DELETE');
-  } catch {
-    // a reader is open, or the disk is full: the WAL file stays beside it, and nothing is lost
+    return { db: opened.db, version: versionOf(opened.db, file), frozen: opened.frozen, close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+/** Bytes 18 and 19 of a SQLite file say 2 where it is to be read together with a WAL file. */
+function isWalForm(file: string): boolean {
+  const head = Buffer.alloc(20);
+  const handle = openSync(file, 'r');
+  try {
+    return readSync(handle, head, 0, head.length, 0) === head.length && head[18] === 2 && head[19] === 2;
+  } finally {
+    closeSync(handle);
+  }
+}
+
+const MOST_TO_COPY = 4e9;
+
+function openCopy(file: string, bytes: number): { readonly db: Db; readonly remove: () => void; readonly frozen: boolean } {
+  if (bytes > MOST_TO_COPY) {
+    throw new UserError(
+      `${file} cannot be read where it is without changing it: its process did not close it.`,
+      'Copy the folder to a disk that can be written, and show it there.',
+    );
+  }
+  const copy = mkdtempSync(join(tmpdir(), 'toolwise-view-'));
+  const remove = (): void => rmSync(copy, { recursive: true, force: true });
+  try {
+    for (const end of ['', '-wal']) {
+      if (existsSync(`${file}${end}`)) copyFileSync(`${file}${end}`, join(copy, `${RUN_FILE}${end}`), constants.COPYFILE_FICLONE);
+    }
+    return { db: open(join(copy, RUN_FILE), {}), remove, frozen: true };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Back to one plain file, which can be copied or kept on a read-only disk; stays WAL where somebody goes on reading. */
+export function closeWriter(db: Db): void {
+  for (let attempt = 0; attempt < 10; attempt++) {
+    try {
+      db.pragma('busy_timeout = 100');
+      db.pragma('journal_mode = DELETE');
+      break;
+    } catch (error) {
+      // a reader is open, or the disk is full: the WAL file stays beside it, and nothing is lost
+      if (!String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')) break;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 25);
+    }
   }
   db.close();
 }
@@ -142,8 +225,10 @@ function versionOf(db: Db, file: string): number {
   return value;
 }
 
+class NotOurs extends UserError {}
+
 function notOurs(file: string): UserError {
-  return new UserError(`${file} is not a run of Toolwise.`, 'Choose another folder for the run; the file was left as it is.');
+  return new NotOurs(`${file} is not a run of Toolwise.`, 'Choose another folder for the run; the file was left as it is.');
 }
 
 function migrate(db: Db, from: number, migrations: readonly string[]): void {

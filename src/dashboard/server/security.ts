@@ -1,0 +1,85 @@
+/**
+ * Who may ask, and what a browser may do with the answer. A page elsewhere cannot read anything: the address it reaches us by must be ours
+ * (against DNS rebinding), nothing is allowed across origins, and nothing but reading is offered.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Context, MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { Refusal } from './refusal.js';
+
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "frame-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+export interface Access {
+  /** Asked for where others can reach the server. */
+  readonly token?: string | undefined;
+}
+
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+
+/** Host names are checked where no token is: only a name of this machine's own may lead here. */
+export function guard({ token }: Access): MiddlewareHandler {
+  return async (context, next) => {
+    const host = context.req.header('host') ?? '';
+    if (token === undefined && !isLoopback(nameOf(host))) throw new Refusal(403, 'this server answers to its own address only');
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') {
+      const origin = context.req.header('origin');
+      if (origin !== undefined && origin !== `http://${host}`) throw new Refusal(403, 'this server takes no requests of other pages');
+      throw new Refusal(405, 'this server only shows: GET');
+    }
+    if (token !== undefined) {
+      const answer = checkToken(context, token);
+      if (answer) return answer;
+    }
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) context.header(name, value);
+    if (!context.res.headers.has('content-security-policy')) context.header('content-security-policy', PAGE_POLICY);
+    return undefined;
+  };
+}
+
+const COOKIE = 'toolwise_ui';
+
+/** @returns an answer that takes the token out of the address once it is in a cookie */
+function checkToken(context: Context, token: string): Response | undefined {
+  const url = new URL(context.req.url);
+  const given = url.searchParams.get('token');
+  if (given !== null && same(given, token)) {
+    setCookie(context, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
+    url.searchParams.delete('token');
+    return context.redirect(`${url.pathname}${url.search}`, 303);
+  }
+  if (!same(getCookie(context, COOKIE) ?? '', token)) {
+    throw new Refusal(401, 'a token is needed: open the address that was printed when the server started');
+  }
+  return undefined;
+}
+
+/** Takes the same time whatever differs. */
+function same(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Without port and brackets. */
+function nameOf(host: string): string {
+  const bracketed = /^\[([0-9a-fA-F:]+)\](?::\d+)?$/.exec(host);
+  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
+}
