@@ -4,7 +4,7 @@ import { duration, estimateTime, type MeasuredSpeed, planLines } from './plan.js
 
 const recipeOf = async (name: string, ...set: string[]) => (await loadRecipe(name, { set })).recipe;
 const facts = { parameters: 100e6, vocabulary: 50_000 };
-const machine = { cores: 2, freeDisk: 100e9, folder: '/runs' };
+const machine = { cores: 2, gpu: false, freeDisk: 100e9, folder: '/runs' };
 const measured: MeasuredSpeed = {
   run: 'runs/earlier',
   generation: 200,
@@ -42,7 +42,7 @@ describe('the time a run takes', () => {
     expect(estimateTime(recipe, 4, facts)!.step!.training * 2).toBeCloseTo(small.step!.training);
     const text = planLines(recipe, machine, facts).join('\n');
     expect(text).toContain('Time of a step: at most');
-    expect(text).toContain('from a table for 2 cores, nothing is measured: wrong by a factor of 3 either way');
+    expect(text).toContain('from a table for 2 cores, nothing is measured here: another processor may differ by a factor of 3');
     expect(planLines(await recipeOf('demo', 'engine.threads=1'), machine, facts).join('\n')).toContain('for 1 core,');
   });
 
@@ -56,6 +56,8 @@ describe('the time a run takes', () => {
   it('is not made up: without a size, on an unmeasured GPU, or where another server computes', async () => {
     expect(planLines(await recipeOf('demo'), machine)).toEqual(['Time: not estimated, the size of the model is not known yet']);
     expect(planLines(await recipeOf('demo', 'engine.device=cuda'), machine, facts)[0]).toContain('no run on a GPU has been measured here');
+    expect(planLines(await recipeOf('demo'), { ...machine, gpu: true }, facts)[0]).toContain('no run on a GPU has been measured here');
+    expect(planLines(await recipeOf('demo', 'engine.device=cpu'), { ...machine, gpu: true }, facts)[0]).toContain('Time of a step');
     expect(planLines(await recipeOf('demo', 'engine.url=https://engine.example'), machine, facts)).toHaveLength(1);
     const files = planLines(await recipeOf('ra-sft', 'sft.demonstrations.file=a.jsonl'), machine, facts).join('\n');
     expect(files).not.toMatch(/Time of the run.*sft \d/);

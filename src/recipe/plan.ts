@@ -22,6 +22,8 @@ export interface MeasuredSpeed {
 
 export interface Machine {
   readonly cores: number;
+  /** Whether there is a GPU that `engine.device: auto` may take. */
+  readonly gpu: boolean;
   readonly freeDisk: number;
   /** Where runs are kept. */
   readonly folder: string;
@@ -37,18 +39,29 @@ export interface TimeNeed {
   readonly bound: boolean;
 }
 
-/** Arithmetic that a core does a second, and tokens above which small models do not come: of x86 cores with bfloat16 in hardware. */
-const TABLE = { generation: 40e9, training: 100e9, mostGenerated: 3000, mostTrained: 9000 } as const;
+/** Arithmetic that a core does a second, and tokens above which small models do not come: of x86 cores with bfloat16 in hardware, by runs of
+ * nano and SmolLM2-135M. */
+const TABLE = { generation: 27e9, training: 67e9, mostGenerated: 1900, mostTrained: 6300 } as const;
 /** Operations a weight and token: a pass is 2, forward and backward 6. */
 const PASS = 2;
 const TRAINING = 6;
 
+/** Where the embedded engine is going to compute, as far as can be told without starting it. */
+export function computesOn({ engine }: Pick<Recipe, 'engine'>, gpu: boolean): 'cpu' | 'cuda' {
+  return engine.device === 'cuda' || (engine.device === 'auto' && gpu) ? 'cuda' : 'cpu';
+}
+
+/** Operations a weight and trained token: forward and backward, and the passes for old log-probs and the reference of a KL term. */
+export function trainingWork({ rl }: Pick<Recipe, 'rl'>): number {
+  const recomputed = rl?.algorithm.oldLogProbs === 'trainer' ? PASS : 0;
+  const reference = rl && rl.algorithm.klCoefficient > 0 ? PASS : 0;
+  return TRAINING + recomputed + reference;
+}
+
 /** @param facts of the model; without them and without a measurement there is no estimate */
 export function estimateTime(recipe: Recipe, cores: number, facts?: ModelFacts, measured?: MeasuredSpeed): TimeNeed | undefined {
   const generation = measured?.generation ?? tabulated(facts, cores, 'generation', PASS);
-  const recomputed = recipe.rl?.algorithm.oldLogProbs === 'trainer' ? PASS : 0;
-  const reference = recipe.rl && recipe.rl.algorithm.klCoefficient > 0 ? PASS : 0;
-  const training = measured?.training ?? tabulated(facts, cores, 'training', TRAINING + recomputed + reference);
+  const training = measured?.training ?? tabulated(facts, cores, 'training', trainingWork(recipe));
   const sftTraining = measured?.sftTraining ?? tabulated(facts, cores, 'training', TRAINING);
   if (generation === undefined || training === undefined || sftTraining === undefined) return undefined;
   const { rl, sft, stages, limits } = recipe;
@@ -95,8 +108,8 @@ export function planLines(recipe: Recipe, machine: Machine, facts?: ModelFacts, 
   return [...timeLines(recipe, machine, facts, measured), ...(facts ? diskLines(recipe, machine, facts) : [])];
 }
 
-function timeLines(recipe: Recipe, { cores }: Machine, facts?: ModelFacts, measured?: MeasuredSpeed): string[] {
-  if (recipe.engine.device === 'cuda' && !measured) return ['Time: not estimated, no run on a GPU has been measured here'];
+function timeLines(recipe: Recipe, { cores, gpu }: Machine, facts?: ModelFacts, measured?: MeasuredSpeed): string[] {
+  if (computesOn(recipe, gpu) === 'cuda' && !measured) return ['Time: not estimated, no run on a GPU has been measured here'];
   const used = recipe.engine.threads === 'auto' ? cores : Math.min(cores, recipe.engine.threads);
   const need = estimateTime(recipe, used, facts, measured);
   if (!need) return ['Time: not estimated, the size of the model is not known yet'];
@@ -130,14 +143,14 @@ const besides = (unknown: readonly string[]): string =>
 function basis(cores: number, bound: boolean, measured: MeasuredSpeed | undefined): string {
   const limits = bound ? '; rollouts or demonstrations are taken at their limits, most end earlier' : '';
   if (measured === undefined) {
-    return `from a table for ${cores} core${cores === 1 ? '' : 's'}, nothing is measured: wrong by a factor of 3 either way, more without bfloat16 in hardware${limits}`;
+    return `from a table for ${cores} core${cores === 1 ? '' : 's'}, nothing is measured here: another processor may differ by a factor of 3, more without bfloat16 in hardware${limits}`;
   }
   const figures = [
     ...(measured.generation === undefined ? [] : [`${Math.round(measured.generation)} sampled`]),
     ...(measured.training === undefined ? [] : [`${Math.round(measured.training)} trained`]),
     ...(measured.sftTraining === undefined ? [] : [`${Math.round(measured.sftTraining)} trained in sft`]),
   ];
-  return `from ${measured.run}: ${figures.join(', ')} tokens a second; within a third while the machine is as free and answers stay as long${limits}`;
+  return `from ${measured.run}: ${figures.join(', ')} tokens a second; mostly right to a third while the machine is as free and answers stay as long${limits}`;
 }
 
 function diskLines(recipe: Recipe, { freeDisk, folder }: Machine, facts: ModelFacts): string[] {

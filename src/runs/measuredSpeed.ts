@@ -1,17 +1,22 @@
 /** What earlier runs of a model measured on this machine, for the plan of the next one. Reads their stores; changes nothing. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MeasuredSpeed } from '../recipe/plan.js';
+import { computesOn, type MeasuredSpeed, trainingWork } from '../recipe/plan.js';
 import type { Recipe } from '../recipe/schema.js';
 import { openRun, type Run } from './reader.js';
+import type { RunInfo } from './runInfo.js';
 
 /** How many runs are looked at, the newest first. */
 const LOOKED_AT = 40;
 
-/** The newest run under `folder` (or one folder deeper) with the same model, device and kind of training that has made steps. */
-export function measuredSpeed(folder: string, recipe: Recipe): MeasuredSpeed | undefined {
+/**
+ * The newest run under `folder` (or one folder deeper) with the same model, device, precision, threads and kind of training that has made
+ * steps.
+ * @param gpu whether this machine has a GPU that `engine.device: auto` may take
+ */
+export function measuredSpeed(folder: string, recipe: Recipe, gpu: boolean): MeasuredSpeed | undefined {
   for (const candidate of newestRuns(folder).slice(0, LOOKED_AT)) {
-    const found = speedOf(candidate, recipe);
+    const found = speedOf(candidate, recipe, gpu);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -47,7 +52,7 @@ function modified(file: string): number | undefined {
   }
 }
 
-function speedOf(folder: string, recipe: Recipe): MeasuredSpeed | undefined {
+function speedOf(folder: string, recipe: Recipe, gpu: boolean): MeasuredSpeed | undefined {
   let run: Run | undefined;
   try {
     run = openRun(folder);
@@ -55,9 +60,14 @@ function speedOf(folder: string, recipe: Recipe): MeasuredSpeed | undefined {
     const same =
       theirs.model === recipe.model &&
       theirs.loraRank > 0 === recipe.loraRank > 0 &&
-      (theirs.engine.device ?? 'auto') === recipe.engine.device &&
+      theirs.trainUnembed === recipe.trainUnembed &&
+      deviceOf(run.info) === computesOn(recipe, gpu) &&
+      theirs.engine.dtype === recipe.engine.dtype &&
+      theirs.engine.threads === recipe.engine.threads &&
+      // What is sampled while the engine trains is not waited for, and says nothing of how fast sampling is.
+      theirs.rl?.async === undefined &&
       theirs.engine.url === undefined;
-    return same ? read(folder, run, theirs) : undefined;
+    return same ? read(folder, run, theirs, recipe) : undefined;
   } catch {
     // Another program's file, or a run that never began: no measurement.
     return undefined;
@@ -66,7 +76,10 @@ function speedOf(folder: string, recipe: Recipe): MeasuredSpeed | undefined {
   }
 }
 
-function read(folder: string, run: Run, theirs: Recipe): MeasuredSpeed | undefined {
+/** Where a run was computed: by its record, else, of one made before that was kept, the CPU. */
+const deviceOf = ({ extra }: RunInfo): 'cpu' | 'cuda' => (String(extra?.device).startsWith('cuda') ? 'cuda' : 'cpu');
+
+function read(folder: string, run: Run, theirs: Recipe, recipe: Recipe): MeasuredSpeed | undefined {
   const total = (stage: 'rl' | 'sft', name: string): number => run.metric(stage, name).reduce((sum, { value }) => sum + value, 0);
   const steps = run.metric('rl', 'seconds/generation').length;
   const updates = run.metric('sft', 'seconds/training').length;
@@ -74,7 +87,8 @@ function read(folder: string, run: Run, theirs: Recipe): MeasuredSpeed | undefin
   const rollouts = theirs.rl ? theirs.rl.groupsPerStep * theirs.rl.groupSize : 0;
   const rate = (amount: number, seconds: number): number | undefined => (amount > 0 && seconds > 0 ? amount / seconds : undefined);
   const generation = rate(tokens * rollouts, total('rl', 'seconds/generation'));
-  const training = rate(tokens * rollouts * (theirs.rl?.epochs ?? 1), total('rl', 'seconds/training'));
+  const work = trainingWork(theirs) / trainingWork(recipe);
+  const training = rate(tokens * rollouts * (theirs.rl?.epochs ?? 1) * work, total('rl', 'seconds/training'));
   const sftTraining = rate(total('sft', 'train/tokens'), total('sft', 'seconds/training'));
   if (generation === undefined && sftTraining === undefined) return undefined;
   return {

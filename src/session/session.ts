@@ -155,6 +155,7 @@ export class Session {
     return {
       engine: capabilities.server,
       dtype: capabilities.dtype ?? 'unknown',
+      device: capabilities.device ?? 'unknown',
       threads: capabilities.threads ?? 0,
       cpu: cpus()[0]?.model ?? 'unknown',
       cores: cpus().length,
