@@ -63,7 +63,14 @@ export function searchText({ trajectory }: Pick<TrajectoryRecord, 'trajectory'>)
 
 /** Scripts without spaces: each sign is a word of its own. */
 const SIGN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
-const spaced = (text: string): string => text.replace(SIGN, ' $& ');
+/** What the index takes for a part of a word or leaves out, depending on the word. */
+const ACCENT = /[\u0300-\u036f]/g;
+
+function spaced(text: string): string {
+  // nearly all texts are of Latin letters without marks
+  if (!/[\u0300-\uffff]/.test(text)) return text;
+  return text.normalize('NFC').replace(ACCENT, '').replace(SIGN, ' $& ');
+}
 
 /** The words of a text as the index knows them: letters and digits in a row, of scripts without spaces each sign. */
-export const searchWords = (text: string): string[] => spaced(text).match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? [];
+export const searchWords = (text: string): string[] => spaced(text).match(/[\p{L}\p{N}\p{Co}]+/gu) ?? [];

@@ -46,6 +46,21 @@ export const MIGRATIONS: readonly string[] = [
   );
   CREATE TABLE notes (id INTEGER PRIMARY KEY, at TEXT NOT NULL, level TEXT NOT NULL, text TEXT NOT NULL);
   `,
+  // What the dashboard filters and searches by, see facts.ts. Rows from before have none: whoever needs them reads the rollouts through.
+  `
+  ALTER TABLE trajectories ADD COLUMN mode TEXT;
+  ALTER TABLE trajectories ADD COLUMN toolSuccesses INTEGER;
+  ALTER TABLE trajectories ADD COLUMN toolFailures INTEGER;
+  ALTER TABLE trajectories ADD COLUMN malformed INTEGER;
+  ALTER TABLE trajectories ADD COLUMN lastToolSucceeded INTEGER;
+  INSERT INTO meta (key, value) SELECT 'factsSince', coalesce(max(id), 0) + 1 FROM trajectories;
+  CREATE TABLE problems (problemId TEXT PRIMARY KEY, question TEXT NOT NULL, answer TEXT);
+  -- words alone, neither the text nor places in it
+  CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1, detail=none);
+  CREATE TRIGGER wordsOfDeleted AFTER DELETE ON trajectories BEGIN DELETE FROM words WHERE rowid = old.id; END;
+  DROP INDEX trajectoriesByProblem;
+  CREATE INDEX trajectoriesByProblem ON trajectories (problemId, split, step, correct);
+  `,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -22,6 +22,7 @@ import { checkTrajectory, executedCalls, modelTokens, responseTokens, turnsOf } 
 import type { Recipe } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
 import { encodeBody } from './body.js';
+import { FACTS, factsOf, searchText } from './facts.js';
 import { lockFolder } from './lock.js';
 import { REFRESH_KEYS, readCheckpoints, readInfo, readRefreshes, readStages, refreshKey } from './rows.js';
 import type { RunInfo, StageState } from './runInfo.js';
@@ -41,6 +42,8 @@ interface Waiting {
   readonly split: string;
   readonly row: readonly (string | number | null)[];
   readonly body: Buffer;
+  readonly words: string;
+  readonly problem: readonly [id: string, question: string, answer: string | null];
 }
 
 export class RunWriter {
@@ -251,12 +254,17 @@ export class RunWriter {
   }
 
   #putTrajectories(which: (waiting: Waiting) => boolean): void {
-    const putRow = this.#db.prepare(
-      `INSERT INTO trajectories (stage, step, split, trajectoryId, groupId, problemId, verdict, correct, score, reason, reward, advantage,
-       stopReason, promptTokens, tokens, modelTokens, turns, calls, seconds) VALUES (${marks(Array(19).fill(0))})`,
-    );
+    const putRow = this.#db.prepare(`INSERT INTO trajectories (${COLUMNS.join(', ')}) VALUES (${marks(COLUMNS)})`);
     const putBody = this.#db.prepare('INSERT INTO bodies (id, body) VALUES (?, ?)');
-    for (const waiting of this.#waiting) if (which(waiting)) putBody.run(putRow.run(...waiting.row).lastInsertRowid, waiting.body);
+    const putWords = this.#db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
+    const putProblem = this.#db.prepare('INSERT OR IGNORE INTO problems (problemId, question, answer) VALUES (?, ?, ?)');
+    for (const waiting of this.#waiting) {
+      if (!which(waiting)) continue;
+      const id = putRow.run(...waiting.row).lastInsertRowid;
+      putBody.run(id, waiting.body);
+      putWords.run(id, waiting.words);
+      putProblem.run(...waiting.problem);
+    }
   }
 
   #putCheckpoint(record: CheckpointRecord): void {
@@ -280,10 +288,34 @@ const noRun = (folder: string): UserError =>
 const now = (): string => new Date().toISOString();
 const marks = (values: readonly unknown[]): string => values.map(() => '?').join(', ');
 
+const COLUMNS = [
+  'stage',
+  'step',
+  'split',
+  'trajectoryId',
+  'groupId',
+  'problemId',
+  'verdict',
+  'correct',
+  'score',
+  'reason',
+  'reward',
+  'advantage',
+  'stopReason',
+  'promptTokens',
+  'tokens',
+  'modelTokens',
+  'turns',
+  'calls',
+  'seconds',
+  ...FACTS,
+] as const;
+
 function pack(record: TrajectoryRecord): Waiting {
   const { stage, step, split, trajectory, verdict, reward, advantage } = record;
   checkTrajectory(trajectory);
   const graded = verdict?.kind === 'graded' ? verdict : undefined;
+  const facts = factsOf(record);
   const row = [
     stage,
     step,
@@ -304,8 +336,10 @@ function pack(record: TrajectoryRecord): Waiting {
     turnsOf(trajectory).length,
     executedCalls(trajectory),
     trajectory.seconds,
+    ...FACTS.map((name) => facts[name]),
   ];
-  return { stage, step, split, row, body: encodeBody(record) };
+  const { id, question, answer } = trajectory.problem;
+  return { stage, step, split, row, body: encodeBody(record), words: searchText(record), problem: [id, question, answer ?? null] };
 }
 
 function putInfo(db: Db, folder: string, info: RunInfo): void {
