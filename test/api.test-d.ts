@@ -1,5 +1,5 @@
 /** Types of the public API: compiled with everything else, never run. A wrong argument must be a compile error. */
-import { evaluate, type Problem, type Rollout, tool, train, type Verdict, z } from 'toolwise';
+import { environment, evaluate, type Problem, play, type Rollout, tool, train, type Verdict, z } from 'toolwise';
 
 interface Ticket extends Problem {
   readonly customer: string;
@@ -65,3 +65,43 @@ rollout.trajectory;
 
 // @ts-expect-error samples is a number
 void evaluate({ model: 'nano', samples: '8' });
+
+const shop = environment({
+  name: 'shop',
+  reset: async (ticket: Ticket, { seed }) => ({ state: { money: seed, customer: ticket.customer }, observation: 'open' }),
+  actions: {
+    buy: {
+      description: 'Buys.',
+      parameters: z.object({ item: z.string(), pieces: z.number().optional() }),
+      step: (state, { item, pieces = 1 }, { problem }) => {
+        state.money -= pieces;
+        problem.customer.trim();
+        // @ts-expect-error the state has no such field
+        state.debt;
+        return { observation: item, reward: { thrift: -pieces }, done: state.money === 0 };
+      },
+    },
+    look: {
+      description: 'Looks.',
+      parameters: z.object({ at: z.enum(['shelf', 'till']) }),
+      // @ts-expect-error no argument `where`
+      step: (_, { where }) => `${where}`,
+    },
+  },
+  score: ({ money }, { problem }) => ({ success: money > 0, reward: problem.customer.length }),
+});
+
+void train({ recipe: 'nano', problems: { train: tickets }, environment: shop });
+void evaluate({ model: 'nano', problems: tickets, environment: shop });
+void play(shop, { problem: tickets[0]!, seed: 1, player: ({ observation }) => ({ action: observation }) });
+
+// @ts-expect-error problems that the environment does not know
+void train({ recipe: 'nano', problems: { train: [{ id: '1', question: '' }] }, environment: shop });
+
+environment({
+  name: 'wrong_step',
+  reset: () => ({ state: {} }),
+  // @ts-expect-error a number is no observation
+  actions: { go: { description: 'Goes.', parameters: z.object({}), step: () => 42 } },
+  score: () => true,
+});

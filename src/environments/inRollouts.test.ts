@@ -1,4 +1,5 @@
 /** Environments in the rollout loop: what the policy reads, how a rollout ends, what becomes of the rewards. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { chatFormatOf, scriptedRollout } from '../../test/support/rolloutSettings.js';
 import type { Script } from '../../test/support/scriptedSampler.js';
@@ -7,6 +8,7 @@ import type { Rollout, Trajectory } from '../domain/trajectory.js';
 import type { Limits } from '../recipe/schema.js';
 import { scoreRollout } from '../reward/rewardFunction.js';
 import { runRollout } from '../rollout/runRollout.js';
+import { planGroups, runRollouts } from '../rollout/scheduler.js';
 import type { Environment } from './environment.js';
 import { environmentGrader, environmentReward } from './environmentScoring.js';
 import { act, type Counting, counting, GOAL, type Happening } from './testSupport.js';
@@ -110,5 +112,133 @@ describe('a rollout in an environment', () => {
         reward: { total: 1.625, parts: { 'env/step': 0.625, 'env/final': 1 } },
       },
     });
+  });
+});
+
+describe('a rollout that is lost', () => {
+  it('is so for failures of the environment, never scored, and torn down where there is something to tear down', async () => {
+    const happened: Happening[] = [];
+    const unset = counting(happened, { reset: () => Promise.reject(new Error('no database')) });
+    const atReset = await roll(unset, inOrder(...SOLVE));
+    expect(atReset).toMatchObject({ kind: 'infra', error: 'environment "counting" could not be reset: no database' });
+    expect(await scored(atReset)).toMatchObject({ kind: 'lost' });
+    expect(happened).toEqual([]);
+
+    const failing = counting(happened, {
+      score: () => {
+        throw new Error('no ruler');
+      },
+    });
+    const atEnd = await roll(failing, inOrder(...SOLVE));
+    expect(atEnd).toMatchObject({ kind: 'infra', error: 'environment "counting" could not score: no ruler' });
+    expect(happened.at(-1)).toEqual(['tearDown', 5]);
+  });
+
+  it('is torn down when it is aborted, wherever it is', async () => {
+    for (const at of ['reset', 'sampling', 'step', 'score'] as const) {
+      const abort = new AbortController();
+      const happened: Happening[] = [];
+      const stop = (here: string): void => {
+        if (here === at) abort.abort(new Error('enough'));
+      };
+      const env = counting(happened, {
+        reset: () => {
+          stop('reset');
+          return { state: { value: 0, seed: 0 } };
+        },
+        score: () => {
+          stop('score');
+          return new Promise<never>(() => undefined);
+        },
+      });
+      const script: Script = () => {
+        if (at === 'sampling') stop('sampling');
+        if (at === 'step') queueMicrotask(() => stop('step'));
+        return at === 'score' ? 'done' : at === 'sampling' ? undefined : act('add', { n: 1 });
+      };
+      await expect(roll(env, script, { signal: abort.signal }), at).rejects.toThrow('enough');
+      await delay(0);
+      expect(
+        happened.filter(([what]) => what === 'tearDown'),
+        at,
+      ).toHaveLength(1);
+    }
+  });
+
+  it('says once where tear-down failed, and is a rollout all the same', async () => {
+    const warnings: string[] = [];
+    const sticky = counting([], { tearDown: () => Promise.reject(new Error('stuck')) });
+    await finished(sticky, inOrder(...SOLVE), { warnings });
+    expect(warnings).toEqual(['t: environment "counting" could not be torn down: stuck']);
+  });
+});
+
+it('shortens the first observation like any result, and refuses a prompt that is too long with it', async () => {
+  const long = counting([], { reset: () => ({ state: { value: 0, seed: 0 }, observation: `BEGIN${'x'.repeat(2000)}<|im_end|>END` }) });
+  const trajectory = await finished(long, () => 'no', { limits: { toolTokens: 100 } });
+  expect(trajectory.problem.question).toMatch(/^Count to 5\.\n\nBEGINx+\n\[\.\.\. \d+ tokens left out \.\.\.\]\nx*<.*END$/);
+  const ends = ({ promptTokens }: Trajectory): number => promptTokens.filter((id) => format.isStop(id)).length;
+  expect(ends(trajectory)).toBe(ends(await finished(counting(), () => 'no')));
+  await expect(roll(long, () => 'no', { limits: { toolTokens: 100, promptTokens: 300 } })).rejects.toThrow(
+    /first observation of environment "counting" the prompt of problem "p" has \d+ tokens; at most 300/,
+  );
+});
+
+describe.each([false, true])('many rollouts, in lockstep %s', (lockstep) => {
+  const problems: Counting[] = [2, 3, 4].map((goal) => ({ id: `to ${goal}`, question: `Count to ${goal}.`, goal }));
+  const oneByOne: Script = () => act('add', { n: 1 });
+
+  async function run(environment: Environment<Counting>, step: number, concurrency = 64) {
+    const { settings } = settingsFor(environment, oneByOne);
+    return runRollouts(planGroups(problems, 4, `rl/${step}`), settings, { runSeed: 7, step, concurrency, lockstep });
+  }
+
+  it('start alike in a group, differently in every occurrence', async () => {
+    const seeds = new Map<string, Set<string>>();
+    for (const step of [0, 1]) {
+      for (const rollout of await run(counting(), step)) {
+        if (rollout.kind !== 'finished') throw new Error(rollout.error);
+        const { groupId, problem, promptTokens } = rollout.trajectory;
+        const [, seed] = /Seed (\d+)/.exec(problem.question)!;
+        expect(format.decode(promptTokens)).toContain(`Seed ${seed}.`);
+        seeds.set(groupId, (seeds.get(groupId) ?? new Set()).add(seed!));
+      }
+    }
+    const each = [...seeds.values()];
+    expect(each.map(({ size }) => size)).toEqual([1, 1, 1, 1, 1, 1]);
+    expect(new Set(each.flatMap((own) => [...own])).size).toBe(6);
+  });
+
+  it('come to the same whatever runs beside them', async () => {
+    const slow = counting([], {
+      reset: async (_, { seed, trajectoryId }) => {
+        await delay(trajectoryId.length % 3);
+        return { state: { value: 0, seed }, observation: `Seed ${seed}.` };
+      },
+    });
+    const quick = counting([], { reset: (_, { seed }) => ({ state: { value: 0, seed }, observation: `Seed ${seed}.` }) });
+    const outcomes = (rollouts: readonly Rollout<Counting>[]) =>
+      rollouts.map((rollout) =>
+        rollout.kind === 'finished' ? [rollout.trajectory.problem.question, rollout.trajectory.environment] : rollout.error,
+      );
+    expect(outcomes(await run(slow, 0, 12))).toEqual(outcomes(await run(quick, 0, 1)));
+  });
+
+  it('go on without those that could not be reset', async () => {
+    let resets = 0;
+    const failing = counting([], {
+      reset: ({ goal }, { seed }) => {
+        resets++;
+        if (goal === 3) throw new Error('no such place');
+        return { state: { value: 0, seed } };
+      },
+    });
+    const rollouts = await run(failing, 0);
+    expect(rollouts.map(({ kind }) => kind)).toEqual([
+      ...Array(4).fill('finished'),
+      ...Array(4).fill('infra'),
+      ...Array(4).fill('finished'),
+    ]);
+    expect(resets).toBe(16); // each lost one is run once more
   });
 });
