@@ -31,7 +31,8 @@ export class Toolbox {
     for (const tool of tools) checkLimits(tool.name, tool);
     this.#byName = new Map(
       tools.map((tool, i) => {
-        const gate = tool.concurrency === undefined ? undefined : new Gate(tool.concurrency);
+        const { concurrency } = tool;
+        const gate = typeof concurrency === 'number' ? new Gate(concurrency) : concurrency;
         return [tool.name, { tool, description: this.descriptions[i]!, gate }];
       }),
     );

@@ -1,6 +1,7 @@
 /** What a policy can call. Does not run the agent loop: see `rollout/`. */
 import type { z } from 'zod';
 import type { Problem } from '../domain/problem.js';
+import { Gate } from './gate.js';
 
 export interface ToolContext<State = unknown, P extends Problem = Problem> {
   readonly problem: P;
@@ -24,8 +25,8 @@ export type ToolOutcome =
 export interface ToolLimits {
   /** Wall-clock seconds of one call, without the wait for its place; default: the rollout's (300 s). */
   readonly timeoutSeconds?: number;
-  /** Calls that run at once, over all rollouts; further ones wait for a place. Default: no limit. */
-  readonly concurrency?: number;
+  /** Calls that run at once, over all rollouts; further ones wait. Tools with the same `Gate` share its places. Default: no limit. */
+  readonly concurrency?: number | Gate;
   /** Tokens of one result, in place of the recipe's `limits.toolTokens`; head and tail are kept. */
   readonly resultTokens?: number;
   /** The rollout ends after this call. */
@@ -60,10 +61,11 @@ export function tool<Schema extends z.ZodType, State = undefined>(definition: To
 }
 
 /** @throws RangeError by the tool's name */
-export function checkLimits(name: string, { timeoutSeconds, concurrency, resultTokens }: ToolLimits): void {
+export function checkLimits(name: string, { timeoutSeconds, concurrency, resultTokens }: Omit<ToolLimits, 'final'>): void {
   const positive = (value: number | undefined): boolean => value === undefined || (Number.isFinite(value) && value > 0);
   const count = (value: number | undefined): boolean => value === undefined || (Number.isSafeInteger(value) && value > 0);
   if (!positive(timeoutSeconds)) throw new RangeError(`tool "${name}": timeoutSeconds is ${timeoutSeconds}, not above 0`);
-  if (!count(concurrency)) throw new RangeError(`tool "${name}": concurrency is ${concurrency}, not a whole number above 0`);
+  if (!(concurrency instanceof Gate) && !count(concurrency))
+    throw new RangeError(`tool "${name}": concurrency is ${concurrency}, not a whole number above 0`);
   if (!count(resultTokens)) throw new RangeError(`tool "${name}": resultTokens is ${resultTokens}, not a whole number above 0`);
 }
