@@ -4,12 +4,12 @@ import type { RunDetail, TrajectoryLine, TrajectoryPage } from '../../api.js';
 import { exportHref, runPath } from '../client.js';
 import { Failed, Loading, Note } from '../components/bits.js';
 import { type Column, Table } from '../components/Table.js';
-import { counted, duration, number, signed } from '../format.js';
+import { count, counted, duration, number, STAGE_NAMES, signed, stepLabel } from '../format.js';
 import { useLive, useThrottled } from '../live.js';
 import { setQuery, useRoute } from '../navigation.js';
 import { Filters } from './Filters.js';
 import { filterOf, patchOf, rolloutHref } from './links.js';
-import { FlagMarks, RightMark, stopWords, whereWords } from './marks.js';
+import { FlagMarks, RightMark, stopWords } from './marks.js';
 import { changed, describeQuery, isNarrowed, toParams } from './query.js';
 import { usePages } from './usePages.js';
 import './trajectories.css';
@@ -20,7 +20,21 @@ const places = new Map<string, number>();
 const COLUMNS: readonly Column<TrajectoryLine>[] = [
   { key: 'right', title: 'Verdict', width: '84px', cell: (row) => <RightMark correct={row.correct} reason={row.reason} /> },
   { key: 'problem', title: 'Problem', width: 'minmax(130px, 1.4fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
-  { key: 'where', title: 'Where', width: 'minmax(110px, 1.2fr)', cell: whereWords, wide: true },
+  {
+    key: 'split',
+    title: 'Split',
+    width: 'minmax(80px, 0.8fr)',
+    cell: (row) => `${STAGE_NAMES[row.stage] ?? row.stage} ${row.split}`,
+    wide: true,
+  },
+  {
+    key: 'step',
+    title: 'Step',
+    width: '64px',
+    align: 'right',
+    cell: (row) => (row.split === 'train' ? stepLabel(row.step) : `after ${count(row.step)}`),
+    hint: 'Of an evaluation: after so many steps',
+  },
   { key: 'reward', title: 'Reward', width: '72px', align: 'right', sortable: true, cell: (row) => number(row.reward, 3) },
   { key: 'advantage', title: 'Advantage', width: '92px', align: 'right', sortable: true, cell: (row) => signed(row.advantage, 3) },
   {

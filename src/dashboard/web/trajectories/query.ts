@@ -37,6 +37,7 @@ export const STOP_REASONS: Readonly<Record<NonNullable<TrajectoryQuery['stopReas
   turnLimit: 'turns used up',
   tokenLimit: 'cut at a token limit',
   malformedLimit: 'too many unreadable calls',
+  agentError: 'the agent failed',
   deadline: 'out of time',
 };
 

@@ -1,0 +1,100 @@
+/** The problems of a run: how often each was met and solved, hardest first, or by how much it changed. */
+import type { ProblemLine, ProblemPage, RunDetail } from '../../api.js';
+import { runPath } from '../client.js';
+import { Failed, Loading, Meter, Note, Search, Select } from '../components/bits.js';
+import { SafeText } from '../components/SafeText.js';
+import { type Column, Table } from '../components/Table.js';
+import { count, counted, percent, stepLabel } from '../format.js';
+import { setQuery, useRoute } from '../navigation.js';
+import { problemHref } from '../trajectories/links.js';
+import { usePages } from '../trajectories/usePages.js';
+import { PROBLEM_SORTS, type ProblemSort, problemFilterOf } from './problemQuery.js';
+import '../trajectories/trajectories.css';
+import './problems.css';
+
+const COLUMNS: readonly Column<ProblemLine>[] = [
+  {
+    key: 'accuracy',
+    title: 'Right',
+    width: 'minmax(110px, 0.6fr)',
+    cell: (row) => (
+      <span class="share">
+        <Meter value={row.right / Math.max(1, row.rollouts)} label={`${row.right} of ${row.rollouts} right`} tone="good" />
+        <span>{percent(row.rollouts === 0 ? undefined : row.right / row.rollouts, 0)}</span>
+      </span>
+    ),
+  },
+  { key: 'problem', title: 'Problem', width: 'minmax(110px, 0.8fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
+  { key: 'question', title: 'Question', width: 'minmax(120px, 3fr)', cell: (row) => <SafeText text={row.question} as="line" /> },
+  { key: 'rollouts', title: 'Rollouts', width: '76px', align: 'right', cell: (row) => count(row.rollouts), wide: true },
+  {
+    key: 'steps',
+    title: 'Steps',
+    width: '90px',
+    align: 'right',
+    wide: true,
+    hint: 'The first and the last step at which it was met',
+    cell: (row) => (row.firstStep === row.lastStep ? stepLabel(row.firstStep) : `${stepLabel(row.firstStep)}–${stepLabel(row.lastStep)}`),
+  },
+];
+
+export function ProblemList({ detail }: { readonly detail: RunDetail }) {
+  const { id: run, splits } = detail;
+  const { query } = useRoute();
+  const filter = problemFilterOf(query);
+  const params = new URLSearchParams(filter as Record<string, string>);
+  const pages = usePages<ProblemLine>(
+    `${run}?${params}`,
+    (offset, limit) => {
+      const asked = new URLSearchParams(params);
+      asked.set('offset', String(offset));
+      asked.set('limit', String(limit));
+      return runPath(run, `problems?${asked}`);
+    },
+    ({ problems, ...rest }: ProblemPage) => ({ rows: problems, ...rest }),
+  );
+  return (
+    <section aria-label="Problems">
+      <div class="bar">
+        <Search
+          label="Search id and question"
+          placeholder="Search id and question …"
+          value={filter.text ?? ''}
+          onChange={(text) => setQuery({ text: text === '' ? undefined : text })}
+        />
+        <Select
+          label="Split"
+          value={filter.split ?? ''}
+          options={[['', 'all'], ...[...new Set(splits.map(({ split }) => split))].map((split) => [split, split] as const)]}
+          onChange={(split) => setQuery({ split: split === '' ? undefined : split }, { replace: false })}
+        />
+        <Select<ProblemSort>
+          label="Order"
+          value={filter.sort ?? 'hardest'}
+          options={Object.entries(PROBLEM_SORTS) as [ProblemSort, string][]}
+          onChange={(sort) => setQuery({ sort: sort === 'hardest' ? undefined : sort }, { replace: false })}
+        />
+        <span class="grow" />
+        <span role="status">{pages.total === undefined ? '' : counted(pages.total, 'problem')}</span>
+      </div>
+      {pages.note !== undefined && <Note tone="warn">{pages.note}</Note>}
+      {pages.error !== undefined && <Failed error={pages.error} retry={pages.reload} />}
+      {pages.total === undefined ? (
+        pages.error === undefined && <Loading what="Reading the problems" />
+      ) : (
+        <Table
+          key={pages.stale ? 'before' : params.toString()}
+          label="Problems"
+          columns={COLUMNS}
+          count={pages.total}
+          rowAt={pages.rowAt}
+          keyOf={(row) => row.problemId}
+          hrefOf={(row) => problemHref(run, row.problemId)}
+          onRange={pages.onRange}
+          primary
+          empty="No problem is like this."
+        />
+      )}
+    </section>
+  );
+}
