@@ -12,8 +12,8 @@ import type { EvaluationResult } from './evaluate.js';
 export async function atEndpoint<P extends Problem>(evaluation: Evaluation<P>): Promise<EvaluationResult<P>> {
   const { options, recipe, folder, problems, log, signal } = evaluation;
   setMaxListeners(0, signal);
-  const { model, tools, endpoint } = options;
-  const policy = await openEndpointPolicy({ model, recipe, tools, endpoint, log, signal });
+  const { model, tools, environment, endpoint } = options;
+  const policy = await openEndpointPolicy({ model, recipe, tools, environment, endpoint, log, signal });
   const { name, abilities, agent, runner, concurrency } = policy;
   const { url } = policy.endpoint.client;
   let writer: RunWriter | undefined;

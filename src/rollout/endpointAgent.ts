@@ -13,6 +13,9 @@ import type { Reply, Turn } from '../domain/turn.js';
 import { EngineError } from '../engine/engineError.js';
 import { type ChatTurn, chat, type WireCall, type WireMessage } from '../engine/openaiChat.js';
 import type { OpenAiEndpoint } from '../engine/openaiEndpoint.js';
+import type { Environment } from '../environments/environment.js';
+import type { World } from '../environments/world.js';
+import { deriveSeed } from '../random.js';
 import type { Limits } from '../recipe/schema.js';
 import { type Toolbox, ToolSession } from '../tools/callTool.js';
 import type { RolloutSettings } from './episode.js';
@@ -30,6 +33,8 @@ export interface EndpointAgentOptions {
   readonly limits: Limits;
   /** System message; empty sends none. */
   readonly system: string;
+  /** The task is an environment's, whose actions are among the tools. */
+  readonly environment?: Environment;
   readonly onWarning?: (text: string) => void;
 }
 
@@ -39,7 +44,17 @@ const TOOL_TIMEOUT_SECONDS = 300;
 const DEFAULT_SAMPLING: RolloutSettings['sampling'] = { temperature: 1, topP: 1 };
 
 export const endpointAgent = (options: EndpointAgentOptions): RolloutAgent => ({
-  run: (input) => new EndpointRollout(options, input).run(),
+  run: async (input) => {
+    const { environment, limits } = options;
+    if (environment === undefined) return new EndpointRollout(options, input).run();
+    const { problem, trajectoryId, groupId, startSeed = deriveSeed('start', groupId) } = input;
+    const signal = input.signal ?? new AbortController().signal;
+    const short = (text: string): string => shorten(text, limits.toolTokens * CHARACTERS_A_TOKEN);
+    const started = await environment.start({ problem, trajectoryId, seed: startSeed, signal, shorten: short });
+    if (started.kind === 'infra') return { kind: 'infra', trajectoryId, groupId, problem, error: started.error };
+    const { world } = started;
+    return new EndpointRollout(options, { ...input, problem: world.problem }, world).run();
+  },
 });
 
 class EndpointRollout<P extends Problem> {
@@ -56,6 +71,7 @@ class EndpointRollout<P extends Problem> {
   constructor(
     private readonly options: EndpointAgentOptions,
     private readonly input: RolloutInput<P>,
+    private readonly world?: World<P>,
   ) {
     const { limits, system, tools, endpoint } = options;
     const list = tools.descriptions.length > 0 && !endpoint.abilities.toolCalls ? writeToolList(tools.descriptions) : '';
@@ -65,9 +81,10 @@ class EndpointRollout<P extends Problem> {
     this.#session = new ToolSession(tools, {
       problem: input.problem,
       trajectoryId: input.trajectoryId,
+      groupId: input.groupId,
       signal: this.#stop.signal,
       timeoutSeconds: TOOL_TIMEOUT_SECONDS,
-      shorten: (text) => shorten(text, limits.toolTokens * CHARACTERS_A_TOKEN),
+      shorten: (text, tokens = limits.toolTokens) => shorten(text, tokens * CHARACTERS_A_TOKEN),
     });
   }
 
@@ -89,14 +106,17 @@ class EndpointRollout<P extends Problem> {
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
       if (this.#deadline) {
-        return this.#turns.length === 0 ? this.#infra(`no answer within ${limits.deadlineSeconds} s`) : this.#finish({ kind: 'deadline' });
+        return this.#turns.length === 0
+          ? this.#infra(`no answer within ${limits.deadlineSeconds} s`)
+          : await this.#finish({ kind: 'deadline' });
       }
       if (error instanceof EngineError && error.category !== 'user') return this.#infra(error.message);
       throw error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      for (const problem of await this.#session.close()) this.options.onWarning?.(`${this.input.trajectoryId}: ${problem}`);
+      const problems = [...(await this.#session.close()), await this.world?.close()];
+      for (const problem of problems) if (problem !== undefined) this.options.onWarning?.(`${this.input.trajectoryId}: ${problem}`);
     }
   }
 
@@ -141,7 +161,7 @@ class EndpointRollout<P extends Problem> {
       policyVersion: 0,
     };
     const calls = written.filter((item): item is Written & { segment: AnyCall } => isCall(item.segment));
-    const end = (stop: StopReason, replies: readonly Reply[] = []): Rollout<P> => {
+    const end = (stop: StopReason, replies: readonly Reply[] = []): Promise<Rollout<P>> => {
       this.#turns.push({ ...turn, replies });
       return this.#finish(stop);
     };
@@ -162,7 +182,7 @@ class EndpointRollout<P extends Problem> {
         const called = await this.#session.call(segment);
         if (called.kind === 'infra') return this.#infra(called.error);
         replies.push(called.reply);
-        if (called.final) stopTool = segment.name;
+        if (called.final || this.world?.done) stopTool = segment.name;
       }
     }
     if (stopTool !== undefined) return end({ kind: 'stopTool', tool: stopTool }, replies);
@@ -195,8 +215,11 @@ class EndpointRollout<P extends Problem> {
     return this.#turns.reduce((sum, { tokens }) => sum + tokens, 0);
   }
 
-  #finish(stopReason: StopReason): Rollout<P> {
-    const { trajectoryId, groupId, problem } = this.input;
+  async #finish(stopReason: StopReason): Promise<Rollout<P>> {
+    const { trajectoryId, groupId, problem, signal = new AbortController().signal } = this.input;
+    const finalText = stopReason.kind === 'deadline' ? '' : this.#finalText;
+    const ended = await this.world?.finish({ stopReason, finalText, signal });
+    if (ended?.kind === 'infra') return this.#infra(ended.error);
     const tokens = tokensOf(this.#answers) ?? { promptTokens: [], tokens: [], mask: [], samplerLogProbs: [] };
     const trajectory = {
       trajectoryId,
@@ -204,9 +227,10 @@ class EndpointRollout<P extends Problem> {
       problem,
       ...tokens,
       turns: this.#turns,
-      finalText: stopReason.kind === 'deadline' ? '' : this.#finalText,
+      finalText,
       stopReason,
       seconds: (performance.now() - this.#started) / 1000,
+      ...(ended && { environment: ended.outcome }),
     };
     return { kind: 'finished', trajectory };
   }

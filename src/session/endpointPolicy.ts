@@ -1,6 +1,7 @@
 /** A model behind an OpenAI-compatible endpoint as one who answers: no engine and no weights of ours; its tools run here. */
 import { systemText } from '../chat/prompts.js';
 import { describeAbilities, type OpenAiEndpoint, openEndpoint } from '../engine/openaiEndpoint.js';
+import type { Environment } from '../environments/environment.js';
 import type { Recipe } from '../recipe/schema.js';
 import { endpointAgent, type RolloutAgent } from '../rollout/endpointAgent.js';
 import type { OpenedRunner } from '../sandbox/open.js';
@@ -13,6 +14,8 @@ export interface EndpointPolicyOptions {
   readonly model: string;
   readonly recipe: Recipe;
   readonly tools?: readonly AnyTool[] | undefined;
+  /** What rollouts happen in; its actions stand beside the tools. */
+  readonly environment?: Environment | undefined;
   readonly endpoint?: EndpointSettings | undefined;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -42,9 +45,9 @@ export interface EndpointPolicy {
 
 /** @throws UserError when the endpoint cannot be used as it is named; what was opened is closed again */
 export async function openEndpointPolicy(options: EndpointPolicyOptions): Promise<EndpointPolicy> {
-  const { recipe, log, signal } = options;
+  const { recipe, environment, log, signal } = options;
   const warn = (line: string): void => log(line, 'warning');
-  const { toolbox, runner } = await openTools({ recipe, tools: options.tools ?? [], log, warn });
+  const { toolbox, runner } = await openTools({ recipe, tools: [...(options.tools ?? []), ...(environment?.tools ?? [])], log, warn });
   try {
     const { keyName, concurrency = 32 } = options.endpoint ?? {};
     const onBusy = busyTeller(warn);
@@ -59,7 +62,14 @@ export async function openEndpointPolicy(options: EndpointPolicyOptions): Promis
       name: `openai:${client.url}#${model}`,
       endpoint,
       abilities,
-      agent: endpointAgent({ endpoint, tools: toolbox, limits: recipe.limits, system, onWarning: warn }),
+      agent: endpointAgent({
+        endpoint,
+        tools: toolbox,
+        limits: recipe.limits,
+        system,
+        ...(environment && { environment }),
+        onWarning: warn,
+      }),
       system,
       toolbox,
       runner,
