@@ -14,7 +14,11 @@ export const useRoute = (): Route => useStore(route);
 /** Goes to an address made by `href`; `replace` leaves no entry in the history. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (to === formatRoute(route.get())) return;
-  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  try {
+    history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  } catch {
+    // browsers refuse too many changes in a short time: the view follows, the address at its next change
+  }
   update(to);
 }
 

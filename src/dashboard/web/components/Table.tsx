@@ -46,6 +46,8 @@ export interface TableProps<Row> {
   /** j, k and Enter work from anywhere on the page. One table of a view. */
   readonly primary?: boolean;
   readonly rowClass?: (row: Row) => string;
+  /** A row that is one cell over all columns, for example a heading. */
+  readonly wholeRow?: (row: Row) => ComponentChildren | undefined;
   /** CSS class of the scrolling box, for its height. */
   readonly class?: string;
   readonly empty?: ComponentChildren;
@@ -135,6 +137,7 @@ export function Table<Row>(props: TableProps<Row>) {
   const rows = [];
   for (let i = first; i < end; i++) {
     const row = rowAt(i);
+    const whole = row === undefined ? undefined : props.wholeRow?.(row);
     rows.push(
       <div
         key={row === undefined ? `-${i}` : keyOf(row, i)}
@@ -153,7 +156,12 @@ export function Table<Row>(props: TableProps<Row>) {
           else navigate(hrefOf(row, i));
         }}
       >
-        {columns.map((column) => (
+        {whole !== undefined && (
+          <div role="gridcell" aria-colspan={columns.length} class="table-cell table-whole">
+            {whole}
+          </div>
+        )}
+        {(whole === undefined ? columns : []).map((column) => (
           <div key={column.key} role="gridcell" class={`table-cell ${column.align ?? ''}`}>
             {row === undefined ? <span class="faint">…</span> : column.cell(row, i)}
           </div>

@@ -1,7 +1,9 @@
-/** Placeholder. */
-import { Empty } from '../components/bits.js';
+/** The curves of one run. */
+import { useMemo } from 'preact/hooks';
+import { CurvesView } from './CurvesView.js';
 import type { RunViewProps } from './RunPage.js';
 
 export default function Curves({ run }: RunViewProps) {
-  return <Empty title={run.name} />;
+  const runs = useMemo(() => [run], [run]);
+  return <CurvesView runs={runs} />;
 }

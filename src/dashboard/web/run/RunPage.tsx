@@ -2,12 +2,15 @@
 import type { ComponentType } from 'preact';
 import type { RunDetail } from '../../api.js';
 import { runPath } from '../client.js';
-import { Failed, Loading, Tabs } from '../components/bits.js';
+import { Failed, Loading, Note, Tabs } from '../components/bits.js';
 import { lazy } from '../lazy.js';
 import { useLive, useThrottled } from '../live.js';
+import { navigate } from '../navigation.js';
 import { href } from '../router.js';
+import { useShortcuts } from '../shortcuts.js';
 import { useApi } from '../useApi.js';
 import { RUN_TABS, type RunTab, TAB_TITLES } from '../views.js';
+import { RunHead } from './RunHead.js';
 
 /** What a view of a run is given. Its filters are in the query: `useRoute`, `setQuery`. */
 export interface RunViewProps {
@@ -32,11 +35,17 @@ export default function RunPage({ run, tab, rest }: { run: string; tab: RunTab; 
   useLive((event) => {
     if (event.kind === 'reset' || event.kind === 'runs' || ('run' in event && event.run === run)) reload();
   });
+  useShortcuts(
+    'The run',
+    RUN_TABS.map((each, i) => ({ keys: String(i + 1), label: TAB_TITLES[each], run: () => navigate(href(['run', run, each])) })),
+  );
   const { value, error } = asked;
   if (value === undefined) return error === undefined ? <Loading what="Reading the run" /> : <Failed error={error} retry={asked.reload} />;
   const View = VIEWS[tab];
   return (
     <>
+      <RunHead run={value} />
+      {error !== undefined && <Note tone="warn">{error.message}</Note>}
       <Tabs
         label="Views of the run"
         current={tab}
