@@ -24,7 +24,10 @@ from toolwise_engine.samplers import Samplers, Source
 from toolwise_engine.sessions import Model, Session, Sessions
 from toolwise_engine.worker import Operation, Sampling, Worker
 
-EXTENSIONS = ["full_fine_tune", "grad_clip_norm", "train_unembed", "lora", "stop_token_ids", "entropy", "lockstep", "snapshots"]
+EXTENSIONS = [
+    *("full_fine_tune", "grad_clip_norm", "train_unembed", "frozen_unembed", "lora"),
+    *("stop_token_ids", "entropy", "lockstep", "snapshots", "second_model"),
+]
 POLL_SECONDS = 40.0
 
 

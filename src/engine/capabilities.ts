@@ -23,6 +23,8 @@ export type EngineExtension =
   | 'grad_clip_norm'
   /** `train_unembed: false` freezes embeddings and head. */
   | 'train_unembed'
+  /** The same with rank 0, where all other weights are trained. */
+  | 'frozen_unembed'
   /** A rank above 0 trains adapters. */
   | 'lora'
   /** Stop ids beside stop strings. */
@@ -32,6 +34,8 @@ export type EngineExtension =
   /** Requests of one key are run as one fixed batch: bit-equal repeats. */
   | 'lockstep'
   /** What was published stays as it was while training goes on. */
-  | 'snapshots';
+  | 'snapshots'
+  /** Another model of the same base beside the one that is trained: the reference of a KL term. */
+  | 'second_model';
 
 export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo';

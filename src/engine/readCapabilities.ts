@@ -10,11 +10,13 @@ const EXTENSIONS: readonly EngineExtension[] = [
   'full_fine_tune',
   'grad_clip_norm',
   'train_unembed',
+  'frozen_unembed',
   'lora',
   'stop_token_ids',
   'entropy',
   'lockstep',
   'snapshots',
+  'second_model',
 ];
 
 /** @param server what the user says it is; our own engine tells by itself */

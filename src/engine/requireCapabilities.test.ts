@@ -19,7 +19,7 @@ const own = readCapabilities({
 describe('capabilities', () => {
   it('of a plain server are the official ones', () => {
     expect(plain.models).toEqual([{ name: 'm', maxContextLength: 512 }]);
-    expect(plain.extensions).toEqual(['lora', 'train_unembed', 'grad_clip_norm', 'snapshots']);
+    expect(plain.extensions).toEqual(['lora', 'train_unembed', 'grad_clip_norm', 'snapshots', 'second_model']);
     expect(plain.losses.ppo).toEqual(['clip_low_threshold', 'clip_high_threshold']);
   });
 

@@ -16,6 +16,23 @@ const recipe = (rl: object) =>
     rl: { steps: 1, gradClip: 0, ...rl },
   } as RecipeInput);
 
+describe('a SkyRL server with FSDP or Megatron', () => {
+  const capabilities = readCapabilities({ supported_models: [{ model_name: 'm' }] }, 'skyrl').capabilities;
+  const whole = { ...recipe({}), loraRank: 0, trainUnembed: true };
+
+  it('trains all weights by rank 0, but leaves none of them frozen', () => {
+    expect(() => checkRecipe(whole, capabilities)).not.toThrow();
+    expect(() => checkRecipe({ ...whole, trainUnembed: false }, capabilities)).toThrow(/frozen_unembed/);
+    expect(() => checkRecipe(recipe({}), capabilities)).not.toThrow();
+  });
+
+  it('has no room for the reference of a KL term, which is told before anything is computed', () => {
+    const withKl = recipe({ algorithm: { klCoefficient: 0.001 } });
+    expect(() => checkRecipe(withKl, capabilities)).toThrow(/second_model/);
+    expect(() => checkRecipe(withKl, readCapabilities({}, 'skyrl-jax').capabilities)).not.toThrow();
+  });
+});
+
 describe('asynchronous training', () => {
   const capabilities = readCapabilities({ supported_models: [{ model_name: 'm' }] }, 'skyrl-jax').capabilities;
 

@@ -21,9 +21,10 @@ export function neededBy(recipe: Recipe): CapabilityName[] {
   return [
     'sum_reduction',
     recipe.loraRank > 0 ? 'lora' : 'full_fine_tune',
-    ...(trainUnembed ? [] : (['train_unembed'] as const)),
+    ...(trainUnembed ? [] : [recipe.loraRank > 0 ? ('train_unembed' as const) : ('frozen_unembed' as const)]),
     ...(clips ? (['grad_clip_norm'] as const) : []),
     ...(runs('rl') && rl?.async !== undefined ? (['snapshots'] as const) : []),
+    ...(algorithm && algorithm.klCoefficient > 0 ? (['second_model'] as const) : []),
     ...(engine.deterministic ? (['lockstep'] as const) : []),
     ...(runs('sft') ? (['loss:cross_entropy'] as const) : []),
     ...(algorithm ? ([custom ? 'loss:importance_sampling' : 'loss:ppo'] as const) : []),
