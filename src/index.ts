@@ -1,5 +1,16 @@
 /** The public API, nothing else. */
 export { z } from 'zod';
+export {
+  type Agent,
+  type AgentAnswer,
+  type AgentContext,
+  type AgentFunction,
+  type AgentOptions,
+  agent,
+  agentAt,
+  agentCommand,
+} from './agents/agent.js';
+export type { AgentModel } from './agents/agentModel.js';
 export { advantage, grpoAdvantages, grpoAdvantagesWithoutStd, leaveOneOutAdvantages } from './algorithm/advantages.js';
 export { type Aggregation, miniBatchWeights, weightedAdvantages } from './algorithm/aggregate.js';
 export { clippedLoss } from './algorithm/clippedLoss.js';
@@ -44,7 +55,7 @@ export type { Problem, ProblemKind } from './domain/problem.js';
 export type { Reward } from './domain/reward.js';
 export type { Segment } from './domain/segment.js';
 export type { StopReason } from './domain/stopReason.js';
-export { executedCalls, modelTokens, type Rollout, type Trajectory } from './domain/trajectory.js';
+export { type Branch, branchesOf, executedCalls, modelTokens, type Rollout, type Trajectory, turnsOf } from './domain/trajectory.js';
 export type { Reply, Turn } from './domain/turn.js';
 export type { Graded, InfraFailure, Verdict } from './domain/verdict.js';
 export type { EngineCapabilities } from './engine/capabilities.js';

@@ -10,6 +10,8 @@ export type StopReason =
   | { readonly kind: 'tokenLimit'; readonly limit: 'turn' | 'response' }
   /** Too many calls in a row that could not be read. */
   | { readonly kind: 'malformedLimit' }
+  /** An agent of the user's own failed, and was to count as without an answer. */
+  | { readonly kind: 'agentError' }
   /** The rollout's time was up. */
   | { readonly kind: 'deadline' };
 

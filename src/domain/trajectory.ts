@@ -5,6 +5,7 @@
  */
 import type { EnvironmentOutcome } from './environmentOutcome.js';
 import type { Problem } from './problem.js';
+import type { Reward } from './reward.js';
 import type { StopReason } from './stopReason.js';
 import type { Turn } from './turn.js';
 
@@ -31,6 +32,8 @@ export interface Trajectory<P extends Problem = Problem> extends Branch {
   /** The assistant's text after its last call and after its thinking; what is graded. Empty where there is none. */
   readonly finalText: string;
   readonly stopReason: StopReason;
+  /** What an agent of the user's own gave itself; it stands in place of grader and reward. */
+  readonly givenReward?: Reward;
   /** Wall-clock seconds from the first request to the end. */
   readonly seconds: number;
   /** What the environment made of it; absent where there was none. */

@@ -8,6 +8,7 @@ import type { Recipe } from '../recipe/schema.js';
 import { openCodeJudge } from '../reward/code/codeJudge.js';
 import type { Grader } from '../reward/grader.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
+import { gradedUnlessGiven } from '../reward/rewardFunction.js';
 import type { CodeRunner } from '../sandbox/codeRunner.js';
 import { isInstalled, RunnerOnDemand } from '../sandbox/onDemand.js';
 import type { Log } from '../session/withRun.js';
@@ -97,8 +98,9 @@ export async function measure<P extends Problem>(
       : undefined;
   const byKind = openProblemGrader({ runner, sandbox: recipe.sandbox.kind });
   try {
-    const grader: Grader<P> =
-      options.grader ?? (options.environment && environmentGrader) ?? benchmark?.grader({ judge, runner }) ?? byKind.grader;
+    const grader: Grader<P> = gradedUnlessGiven(
+      options.grader ?? (options.environment && environmentGrader) ?? benchmark?.grader({ judge, runner }) ?? byKind.grader,
+    );
     const [result] = await evaluatePolicy<P>({
       ...answerer,
       problems,

@@ -3,6 +3,8 @@
  * run folder of its own.
  */
 import { join } from 'node:path';
+import type { Agent } from '../agents/agent.js';
+import { agentOf, openAgent, recipeWithAgent } from '../agents/openAgent.js';
 import type { BenchmarkChoice, LoadedBenchmark } from '../benchmarks/loadBenchmark.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
@@ -15,6 +17,7 @@ import { type ModelSource, modelSource, recipeFor, samplerOf } from '../session/
 import { type Log, runFolder, withRun } from '../session/withRun.js';
 import { resolveModel } from '../setup/weights.js';
 import type { AnyTool } from '../tools/callTool.js';
+import { UserError } from '../userError.js';
 import { atEndpoint } from './atEndpoint.js';
 import { benchmarkRecipe, type Evaluation, extraOf, measure, openBenchmark } from './benchmarkRun.js';
 import type { EvaluationResult, SamplingSetting } from './evaluate.js';
@@ -46,6 +49,8 @@ export interface EvaluateOptions<P extends Problem = Problem> {
   /** Of an endpoint. */
   readonly endpoint?: EndpointSettings;
   readonly tools?: readonly AnyTool[];
+  /** Takes each rollout through by itself, in place of the built-in loop. Not at an endpoint, which speaks no tokens. */
+  readonly agent?: Agent<P>;
   /** What the rollouts happen in: its actions stand beside the tools, and a success is what it calls one. */
   readonly environment?: Environment<P>;
   readonly grader?: Grader<P>;
@@ -70,19 +75,31 @@ export async function evaluate<P extends Problem = Problem>(options: EvaluateOpt
   const source = modelSource(options.model);
   const benchmark = options.benchmark && (await openBenchmark(options.benchmark, options.count, log, signal));
   const own = await recipeFor(source, options);
-  const recipe = benchmark ? benchmarkRecipe(own, benchmark, options.set ?? []) : own;
+  const agent = agentOf(options.agent, own);
+  if (agent && source.kind === 'endpoint') {
+    throw new UserError(
+      'an agent is evaluated on a model that is sampled token by token, not at an OpenAI endpoint',
+      'Name a model or a run.',
+    );
+  }
+  const asked = benchmark ? benchmarkRecipe(own, benchmark, options.set ?? []) : own;
+  const recipe = agent ? recipeWithAgent(asked, options) : asked;
   const { samples = benchmark ? 32 : 8, temperature = 1, topP = benchmark ? 0.6 : 1, topK } = options;
   const setting: SamplingSetting = { name: 'main', samples, temperature, topP, ...(topK !== undefined && { topK }) };
   const folder = runFolder(options.out, 'eval');
   if (source.kind !== 'endpoint') await resolveModel(recipe.model, { log });
   const problems = (benchmark?.problems ?? (await problemsOf(options, recipe))) as readonly P[];
   const evaluation: Evaluation<P> = { options, recipe, folder, problems, setting, benchmark, log, signal };
-  const result = source.kind === 'endpoint' ? await atEndpoint(evaluation) : await withModel(evaluation, source);
+  const result = source.kind === 'endpoint' ? await atEndpoint(evaluation) : await withModel(evaluation, source, agent);
   writeReport(folder);
   return { folder, result, ...(benchmark && { benchmark }) };
 }
 
-async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: ModelSource): Promise<EvaluationResult<P>> {
+async function withModel<P extends Problem>(
+  evaluation: Evaluation<P>,
+  source: ModelSource,
+  agent: Agent<P> | undefined,
+): Promise<EvaluationResult<P>> {
   const { options, recipe, folder, problems, log, signal } = evaluation;
   return withRun(
     {
@@ -95,16 +112,26 @@ async function withModel<P extends Problem>(evaluation: Evaluation<P>, source: M
       log,
       onEvent: options.onEvent,
       signal,
-      prepare: (session) => session.fitting(problems, 'evaluation'),
+      // An agent's prompts are known when it asks.
+      prepare: (session) => (agent ? problems : session.fitting(problems, 'evaluation')),
     },
-    async ({ session, sink, input }) =>
-      measure(evaluation, {
-        answerer: { sampler: await samplerOf(session, source, signal), rollout: session.rolloutSettings() },
-        problems: input,
-        runner: session.runner,
-        lockstep: recipe.engine.deterministic,
-        sink,
-      }),
+    async ({ session, sink, input }) => {
+      const sampler = await samplerOf(session, source, signal);
+      const rollout = session.rolloutSettings();
+      const open = agent && (await openAgent(agent, { modelId: session.model.name, log }));
+      try {
+        const answerer = open ? { agent: open.on({ ...rollout, sampler, sampling: { temperature: 1, topP: 1 } }) } : { sampler, rollout };
+        return await measure(evaluation, {
+          answerer,
+          problems: input,
+          runner: session.runner,
+          lockstep: recipe.engine.deterministic,
+          sink,
+        });
+      } finally {
+        await open?.close();
+      }
+    },
   );
 }
 

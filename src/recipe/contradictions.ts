@@ -21,6 +21,9 @@ export function contradictions(recipe: Recipe): string[] {
   if (recipe.engine.deterministic && recipe.engine.device === 'cuda') {
     found.push('engine.deterministic needs engine.device cpu: on a GPU sums are not repeated bit for bit.');
   }
+  if (recipe.agent && recipe.engine.deterministic) {
+    found.push('engine.deterministic and agent exclude each other: an agent asks its model when it likes, not in lockstep.');
+  }
   if (!rl) return found;
   const { algorithm, reward } = rl;
   if (rl.updatesPerStep > rl.groupsPerStep) {

@@ -13,6 +13,7 @@ describe('the page on recipes', () => {
     const places = [
       [],
       ['engine'],
+      ['agent'],
       ['prompt'],
       ['sandbox'],
       ['limits'],

@@ -55,6 +55,23 @@ const promptSchema = z.strictObject({
   tools: z.enum(['auto', 'template', 'system', 'omit']).default('auto'),
 });
 
+const agentFields = {
+  /** What becomes of a rollout whose agent fails: it is lost, or it counts as one without an answer. */
+  failure: z.enum(['lost', 'wrong']).optional(),
+  /** Failures in a row that stop the run; absent: 16. */
+  failuresInARow: count.optional(),
+  /** Rollouts that have the agent at work at once; absent: of a program 16, of a service as many as are in flight. */
+  concurrency: count.optional(),
+};
+
+/** An agent of your own takes each rollout through, in place of the built-in loop and the tools of the recipe. */
+const agentSchema = z.union([
+  /** A program, started for each rollout with your rights, without the sandbox. */
+  z.strictObject({ command: z.array(z.string().min(1)).min(1), cwd: z.string().optional(), ...agentFields }),
+  /** A service on this machine, asked by POST for each rollout. */
+  z.strictObject({ url: z.url(), ...agentFields }),
+]);
+
 const sandboxSchema = z.strictObject({
   kind: z.enum(['auto', 'zygote', 'oneshot', 'none']).default('auto'),
   workers: z.union([z.literal('auto'), count]).default('auto'),
@@ -243,6 +260,8 @@ export const recipeSchema = z.strictObject({
   engine: engineSchema.prefault({}),
   prompt: promptSchema.prefault({}),
   tools: z.array(z.string()).default(['code_interpreter']),
+  /** An agent of your own, in place of the built-in loop; absent: the built-in loop with `tools`. */
+  agent: agentSchema.optional(),
   sandbox: sandboxSchema.prefault({}),
   limits: limitsSchema.prefault({}),
   problems: z.strictObject({ train: problemSourceSchema, evaluation: problemSourceSchema }),

@@ -66,7 +66,7 @@ export async function scoreRollouts<P extends Problem>(
   return { group: { groupId, problem, members, lost: lost.length }, lost };
 }
 
-/** One rollout; see `scoreRollouts`. */
+/** One rollout; see `scoreRollouts`. A reward that its agent gave goes before a grader, not before a reward function alone. */
 export async function scoreRollout<P extends Problem>(
   rollout: Rollout<P>,
   scoring: Scoring<P>,
@@ -79,6 +79,7 @@ export async function scoreRollout<P extends Problem>(
     if (scoring.grader === undefined) {
       return { kind: 'scored', member: { trajectory, reward: toReward(await scoring.reward(trajectory, context)) } };
     }
+    if (trajectory.givenReward) return { kind: 'scored', member: { trajectory, reward: trajectory.givenReward } };
     const verdict = await scoring.grader(trajectory, context);
     if (verdict.kind === 'infra') return lose(verdict.error);
     const reward = toReward(await scoring.reward(trajectory, verdict, context));
@@ -89,6 +90,17 @@ export async function scoreRollout<P extends Problem>(
     return lose(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
   }
 }
+
+/** A verdict where only a reward is given: right is what is rewarded above 0. */
+export const verdictOf = ({ total }: Reward): Graded => ({
+  ...{ kind: 'graded', correct: total > 0, score: Math.min(1, Math.max(0, total)), reason: total > 0 ? 'match' : 'mismatch' },
+});
+
+/** The grader, but for rollouts that an agent rewarded itself. */
+export const gradedUnlessGiven =
+  <P extends Problem>(grader: Grader<P>): Grader<P> =>
+  async (trajectory, context) =>
+    trajectory.givenReward ? verdictOf(trajectory.givenReward) : grader(trajectory, context);
 
 /** A bare number is the part `reward`. @throws RangeError when a number is not finite, or parts do not add up to their total */
 export function toReward(value: RewardValue): Reward {

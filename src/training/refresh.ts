@@ -113,7 +113,7 @@ export class Refresher<P extends Problem> {
 
   /** Share of right rollouts of each problem that is tried, in their order; null where too few were valid. */
   async #accuracies(tried: readonly number[], step: number, stage: RlStage, samples: number): Promise<(number | null)[]> {
-    const { recipe, session, data, signal, options } = this.#parts;
+    const { recipe, session, data, signal, options, agent } = this.#parts;
     const plans = planGroups(
       tried.map((index) => data.train[index]!),
       samples,
@@ -123,23 +123,20 @@ export class Refresher<P extends Problem> {
     const accuracies: (number | null)[] = tried.map(() => null);
     let done = 0;
     const sampler = await this.#trainer.publish(signal);
-    await streamRollouts(
-      plans,
-      { ...session.rolloutSettings(), sampler, sampling: { temperature: stage.temperature, topP: 1 } },
-      {
-        runSeed: recipe.seed,
-        step: `refresh ${step}`,
-        concurrency: stage.concurrency === 'auto' ? CONCURRENCY : stage.concurrency,
-        lockstep: recipe.engine.deterministic,
-        signal,
-        onRollout: () => options.onProgress?.('choosing problems', ++done, plans.length),
-        onGroup: async (rollouts, groupId) => {
-          const graded = await Promise.all(rollouts.map(async (rollout) => ({ rollout, verdict: await this.#verdict(rollout) })));
-          const { valid, correct } = tally(graded);
-          if (valid >= enoughOf(samples)) accuracies[places.get(groupId)!] = correct / valid;
-        },
+    const settings = { ...session.rolloutSettings(), sampler, sampling: { temperature: stage.temperature, topP: 1 } };
+    await streamRollouts(plans, agent ? agent(settings) : settings, {
+      runSeed: recipe.seed,
+      step: `refresh ${step}`,
+      concurrency: stage.concurrency === 'auto' ? CONCURRENCY : stage.concurrency,
+      lockstep: recipe.engine.deterministic,
+      signal,
+      onRollout: () => options.onProgress?.('choosing problems', ++done, plans.length),
+      onGroup: async (rollouts, groupId) => {
+        const graded = await Promise.all(rollouts.map(async (rollout) => ({ rollout, verdict: await this.#verdict(rollout) })));
+        const { valid, correct } = tally(graded);
+        if (valid >= enoughOf(samples)) accuracies[places.get(groupId)!] = correct / valid;
       },
-    );
+    });
     return accuracies;
   }
 

@@ -31,11 +31,15 @@ export async function evaluateStage<P extends Problem>(
     ({ name }) => !known.evaluations().some((row) => row.stage === stage && row.step === step && row.name === name),
   );
   known.close();
+  const sampler = await trainer.publish(signal);
+  const rollout = session.rolloutSettings();
+  const answerer = parts.agent
+    ? { agent: parts.agent({ ...rollout, sampler, sampling: { temperature: 1, topP: 1 } }) }
+    : { sampler, rollout };
   await evaluatePolicy({
-    sampler: await trainer.publish(signal),
+    ...answerer,
     problems: data.evaluation,
     settings,
-    rollout: session.rolloutSettings(),
     grader,
     stage,
     step,

@@ -1,6 +1,7 @@
 /** A whole training run: opens what it needs, goes through the stages of its recipe, and keeps everything in the run's folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentOf, openAgent, recipeWithAgent } from '../agents/openAgent.js';
 import { broadcast } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
@@ -31,7 +32,9 @@ export interface TrainResult {
  * @throws the signal's reason when it is aborted; the run can be resumed
  */
 export async function train<P extends Problem = Problem>(options: TrainOptions<P>): Promise<TrainResult> {
-  const recipe = await recipeOf(options);
+  const asked = await recipeOf(options);
+  const agent = agentOf(options.agent, asked);
+  const recipe = agent ? recipeWithAgent(asked, options) : asked;
   const { resume = false, acceptChanges = false, tools, environment, onEvent } = options;
   const signal = options.signal ?? new AbortController().signal;
   const log = options.log ?? (() => undefined);
@@ -54,7 +57,8 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       signal,
       prepare: (session) => {
         for (const line of checkRecipe(recipe, session.engine.capabilities)) log(line, 'warning');
-        return fitting(loaded, session);
+        // An agent's prompts are known when it asks.
+        return agent ? loaded : fitting(loaded, session);
       },
     },
     async ({ session, writer, sink, input: data }) => {
@@ -64,11 +68,25 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       const trackers = new TrackerHub(options.trackers ?? [], { folder, info: writer.info, resumed: resume }, { warn });
       const byKind = openProblemGrader({ runner: session.runner, sandbox: recipe.sandbox.kind });
       let outcome: RunOutcome = { kind: 'interrupted' };
+      const open = agent && (await openAgent(agent, { modelId: session.model.name, log }));
       try {
         const scoring = scoringOf(options, recipe, byKind.grader);
         const grader = graderOf(options, byKind.grader);
         const told = broadcast(sink, trackers.sink);
-        const parts = { recipe, session, writer, sink: told, data, scoring, grader, options, signal, log, ...(target && { target }) };
+        const parts = {
+          recipe,
+          session,
+          writer,
+          sink: told,
+          data,
+          scoring,
+          grader,
+          options,
+          signal,
+          log,
+          ...(target && { target }),
+          ...(open && { agent: open.on }),
+        };
         await new TrainingRun(parts).toTheEnd();
         const report = writeReport(folder);
         outcome = endOf(report);
@@ -78,6 +96,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
         if (!signal.aborted) outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
         throw error;
       } finally {
+        await open?.close();
         await byKind.close();
         await trackers.end(outcome);
       }

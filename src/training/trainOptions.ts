@@ -1,6 +1,7 @@
 /**
  * What `train` is asked for, and what follows from it before anything is started: the recipe, the problems, the grader and the reward.
  */
+import type { Agent } from '../agents/agent.js';
 import type { EventSink } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { Environment } from '../environments/environment.js';
@@ -11,7 +12,7 @@ import { loadRecipe, recipeDiff, resolveRecipe } from '../recipe/load.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
 import type { Grader } from '../reward/grader.js';
 import { paperReward } from '../reward/paperReward.js';
-import { type RewardFunction, type Scoring, toReward } from '../reward/rewardFunction.js';
+import { gradedUnlessGiven, type RewardFunction, type Scoring, toReward, verdictOf } from '../reward/rewardFunction.js';
 import { openRun } from '../runs/reader.js';
 import type { Session } from '../session/session.js';
 import type { Log } from '../session/withRun.js';
@@ -34,6 +35,8 @@ export interface TrainOptions<P extends Problem = Problem> {
   readonly problems?: { readonly train: readonly P[]; readonly evaluation?: readonly P[] };
   /** In place of the tools that the recipe names; add `code_interpreter` to the recipe to keep it. */
   readonly tools?: readonly AnyTool[];
+  /** Takes each rollout through by itself, in place of the built-in loop, the recipe's tools and its prompt. */
+  readonly agent?: Agent<P>;
   /** What the rollouts happen in: its actions stand beside the tools, and its rewards and successes are the run's. */
   readonly environment?: Environment<P>;
   /** In place of the paper's reward. */
@@ -96,11 +99,8 @@ export function graderOf<P extends Problem>(
 ): Grader<P> {
   const { reward, environment } = options;
   const grader = options.grader ?? (environment && environmentGrader);
-  if (grader || !reward) return grader ?? byKind;
-  return async (trajectory, context) => {
-    const { total } = toReward(await reward(trajectory, context));
-    return { kind: 'graded', correct: total > 0, score: Math.min(1, Math.max(0, total)), reason: total > 0 ? 'match' : 'mismatch' };
-  };
+  if (grader || !reward) return gradedUnlessGiven(grader ?? byKind);
+  return async (trajectory, context) => verdictOf(toReward(await reward(trajectory, context)));
 }
 
 /** @param byKind the grader where the options name none */

@@ -36,6 +36,8 @@ export interface RunParts<P extends Problem> {
   readonly data: TrainingData<P>;
   readonly scoring: Scoring<P>;
   readonly grader: Grader<P>;
+  /** In place of the built-in loop. */
+  readonly agent?: RlContext<P>['agent'];
   /** Of the recipe's `rl.refresh`, where it has one. */
   readonly target?: Target;
   readonly options: TrainOptions<P>;
@@ -169,8 +171,9 @@ export class TrainingRun<P extends Problem> {
   }
 
   #context(stage: RlStage): RlContext<P> {
-    const { recipe, session, scoring, sink, signal, options, data } = this.#parts;
+    const { recipe, session, scoring, sink, signal, options, data, agent } = this.#parts;
     return {
+      ...(agent && { agent }),
       ...{ recipe, stage, problems: data.train, trainer: this.#trainer, rollout: session.rolloutSettings(), scoring, sink, signal },
       onProgress: (done, all) => options.onProgress?.('rollouts', done, all),
     };
