@@ -23,6 +23,7 @@ from toolwise_engine import proto
 from toolwise_engine.checkpoints import CheckpointStore
 from toolwise_engine.errors import EngineError, sentence_for, user_error
 from toolwise_engine.futures import Futures
+from toolwise_engine.sample_stream import SampleStream
 from toolwise_engine.service import Service, Settings
 from toolwise_engine.wire import encode, parse_body
 from toolwise_engine.worker import Worker
@@ -97,6 +98,9 @@ def make_routes(state: State) -> list[Route]:
                 return Response(message, media_type=proto.CONTENT_TYPE)
         return json_response(result)
 
+    async def stream_future(request: Request) -> SampleStream:
+        return state.get().stream_future(parse_body(await read_body(request)))
+
     async def forward_backward(request: Request) -> Response:
         if not request.headers.get("content-type", "").startswith(proto.CONTENT_TYPE):
             raw = await read_body(request)
@@ -112,6 +116,7 @@ def make_routes(state: State) -> list[Route]:
 
     return [
         Route(f"{PREFIX}/retrieve_future", retrieve_future, methods=["POST"]),
+        Route(f"{PREFIX}/stream_future", stream_future, methods=["POST"]),
         Route(f"{PREFIX}/forward_backward", forward_backward, methods=["POST"]),
         *map(
             post,

@@ -10,9 +10,13 @@ import asyncio
 import secrets
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from toolwise_engine.errors import user_error
 from toolwise_engine.wire import encode
+
+if TYPE_CHECKING:
+    from toolwise_engine.worker import Sampling
 
 GRACE_SECONDS = 60.0
 UNFETCHED_SECONDS = 3600.0
@@ -20,13 +24,14 @@ MEMORY_LIMIT = 512 * 2**20
 
 
 class Future:
-    """One promise. `result` is the JSON that retrieve_future answers, once settled."""
+    """One promise. `result` is the JSON that retrieve_future answers, once settled. `sampling`: what may be watched while it is made."""
 
-    __slots__ = ("fetched_at", "id", "result", "settled_at", "waiters")
+    __slots__ = ("fetched_at", "id", "result", "sampling", "settled_at", "waiters")
 
     def __init__(self, id: str) -> None:
         self.id = id
         self.result: bytes | None = None
+        self.sampling: Sampling | None = None
         self.waiters: list[asyncio.Future] = []
         self.settled_at = 0.0
         self.fetched_at = 0.0

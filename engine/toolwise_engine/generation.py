@@ -150,6 +150,7 @@ class Generator:
         self._open[request.id] = entry
         self._row_of.update((id(row), entry) for row in rows)
         batch.waiting.extend(rows)
+        request.rows = rows
 
     def _ended(self, row: Row, finished: list[Finished]) -> None:
         entry = self._row_of.pop(id(row))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from toolwise_engine.errors import EngineError
+    from toolwise_engine.row import Row
     from toolwise_engine.snapshot import Snapshot
 
 
@@ -37,6 +38,8 @@ class SampleRequest:
     prompt_logprobs: bool = False
     entropy: bool = False
     lockstep: Lockstep | None = None
+    rows: list[Row] = field(default_factory=list)
+    """What is being sampled, once it began: they only grow, and other threads may read them."""
 
 
 @dataclass(slots=True)

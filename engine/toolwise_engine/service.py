@@ -20,13 +20,14 @@ from toolwise_engine.futures import Future, Futures
 from toolwise_engine.listings import Listings
 from toolwise_engine.losses import LOSSES
 from toolwise_engine.request_log import RequestLog, digest_of
+from toolwise_engine.sample_stream import STREAM_MS, SampleStream
 from toolwise_engine.samplers import Samplers, Source
 from toolwise_engine.sessions import Model, Session, Sessions
 from toolwise_engine.worker import Operation, Sampling, Worker
 
 EXTENSIONS = [
     *("full_fine_tune", "grad_clip_norm", "train_unembed", "frozen_unembed", "lora"),
-    *("stop_token_ids", "entropy", "lockstep", "snapshots", "second_model"),
+    *("stop_token_ids", "entropy", "lockstep", "snapshots", "second_model", "stream"),
 ]
 POLL_SECONDS = 40.0
 
@@ -327,7 +328,10 @@ class Service:
             source, session_id = self._named_source(body, keep=True), None
         request = wire.parse_sample(body, source.base.limits)
         future = self.futures.create()
-        self.worker.submit(Sampling(future, request, source, session_id))
+        sampling = Sampling(future, request, source, session_id)
+        if fields.get_bool(body, "stream", False):
+            future.sampling = sampling
+        self.worker.submit(sampling)
         return {**promise(future), "sample_sequence_ids": [f"{future.id}-{i}" for i in range(request.num_samples)]}
 
     def _named_source(self, body: dict, keep: bool) -> Source:
@@ -370,6 +374,12 @@ class Service:
         if result is None:
             return wire.encode({"type": "try_again", "request_id": future.id, "queue_state": "active"})
         return result
+
+    def stream_future(self, body: dict) -> SampleStream:
+        """Our extension: the tokens of an asample as they are made."""
+        future = self.futures.find(fields.get_text(body, "request_id"))
+        every = fields.get_number(body, "every_ms", STREAM_MS, 1.0, 10_000.0, "every_ms")
+        return SampleStream(self.futures, self.worker, future, every / 1000)
 
     # --- checkpoints -----------------------------------------------------------------------------------------------------------------
 

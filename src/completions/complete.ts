@@ -151,7 +151,9 @@ async function choose({ call, settings, options, id, place, begun, index, seed, 
     options.onTokens?.(index, part);
     if (written) tell(written.text.push(part.tokens));
   };
-  const sample = sampler.stream ? await sampler.stream(request, take, signal) : await sampler.sample(request, signal);
+  const sample = sampler.stream
+    ? await sampler.stream(request, onDelta || options.onTokens ? take : undefined, signal)
+    : await sampler.sample(request, signal);
   signal?.throwIfAborted();
   if (told < sample.tokens.length) take({ tokens: sample.tokens.slice(told), logProbs: sample.logProbs.slice(told) });
   const own = turnTextOf(format, sample.tokens, call.stop);

@@ -36,6 +36,8 @@ export type EngineExtension =
   /** What was published stays as it was while training goes on. */
   | 'snapshots'
   /** Another model of the same base beside the one that is trained: the reference of a KL term. */
-  | 'second_model';
+  | 'second_model'
+  /** The tokens of a sample as they are made; closing the stream cancels it. */
+  | 'stream';
 
 export type LossName = 'cross_entropy' | 'importance_sampling' | 'ppo';

@@ -126,6 +126,43 @@ export async function retrieve(
   }
 }
 
+/**
+ * The result of a submitted operation, and before it what is made of it on the way (extension `stream`). A stream that breaks is not taken up
+ * again, since the engine then gives the operation up.
+ * @throws EngineError
+ */
+export async function watch(
+  transport: Transport,
+  operation: Operation,
+  requestId: string,
+  onPart: (part: unknown) => void,
+  signal: AbortSignal,
+  everyMs?: number,
+): Promise<unknown> {
+  const body = JSON.stringify({ request_id: requestId, ...(everyMs !== undefined && { every_ms: everyMs }) });
+  const lines = transport.lines('stream_future', body, signal);
+  try {
+    for (;;) {
+      const next = await lines.next();
+      if (next.done) {
+        if (next.value !== undefined) throw refused(operation, next.value, 'server');
+        throw new EngineError('connection', `${operation.path}: the engine ended its stream before the result`);
+      }
+      const error = field(next.value, 'error');
+      if (typeof error === 'string') {
+        throw new EngineError(field(next.value, 'category') === 'user' ? 'user' : 'server', `${operation.path}: ${error}`);
+      }
+      if (field(next.value, 'type') !== 'part') return next.value;
+      onPart(next.value);
+    }
+  } catch (error) {
+    if (error instanceof ConnectionLost) throw new EngineError('connection', error.message);
+    throw error;
+  } finally {
+    await lines.return(undefined);
+  }
+}
+
 /** How long failures have gone on without a sign of life, and how long to wait before the next try. */
 class Outage {
   #since: number | undefined;

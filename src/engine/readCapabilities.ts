@@ -17,6 +17,7 @@ const EXTENSIONS: readonly EngineExtension[] = [
   'lockstep',
   'snapshots',
   'second_model',
+  'stream',
 ];
 
 /** @param server what the user says it is; our own engine tells by itself */

@@ -11,7 +11,7 @@ export interface Sampler {
    * As `sample`, telling what is made as it is made; when the signal is aborted the engine stops. Absent where it has no extension `stream`.
    * The parts in a row are the beginning of the sample, not always all of it.
    */
-  readonly stream?: (request: SampleRequest, onPart: (part: SamplePart) => void, signal?: AbortSignal) => Promise<Sample>;
+  readonly stream?: (request: SampleRequest, onPart: ((part: SamplePart) => void) | undefined, signal?: AbortSignal) => Promise<Sample>;
 }
 
 /** Some more tokens of a sample that is being made, one log-prob a token. */

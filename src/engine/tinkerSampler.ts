@@ -2,20 +2,46 @@
 import type { EngineExtension } from './capabilities.js';
 import { EngineError } from './engineError.js';
 import { field } from './futures.js';
-import type { Sample, SampleRequest, Sampler } from './sampler.js';
+import type { Sample, SamplePart, SampleRequest, Sampler } from './sampler.js';
 import type { TinkerSession } from './tinkerSession.js';
 
+/** Between two parts of a stream; where nobody reads them the stream serves to cancel alone. */
+const PART_MS = 40;
+const SILENT_MS = 5000;
+
 export class TinkerSampler implements Sampler {
+  declare readonly stream?: NonNullable<Sampler['stream']>;
   #requests = 0;
 
   constructor(
     readonly session: TinkerSession,
     readonly samplingSessionId: string,
     readonly policyVersion: number,
-  ) {}
+  ) {
+    if (!session.capabilities.extensions.includes('stream')) return;
+    this.stream = async (request, onPart, signal) => {
+      const operation = { path: 'asample', body: this.#body(request, true), repeatable: false };
+      const told = (part: unknown): void => {
+        const read = onPart && readPart(part);
+        if (read) onPart(read);
+      };
+      return decodeSample(await session.watch(operation, told, signal, onPart ? PART_MS : SILENT_MS), request);
+    };
+  }
 
   async sample(request: SampleRequest, signal?: AbortSignal): Promise<Sample> {
-    const body = JSON.stringify({
+    const post = {
+      acceptProto: this.session.encoding === 'proto',
+      ...(request.conversation !== undefined && { conversation: request.conversation }),
+    };
+    return decodeSample(
+      await this.session.run({ path: 'asample', body: this.#body(request, false), repeatable: false, post }, signal),
+      request,
+    );
+  }
+
+  #body(request: SampleRequest, stream: boolean): string {
+    return JSON.stringify({
       sampling_session_id: this.samplingSessionId,
       seq_id: this.#requests++,
       num_samples: 1,
@@ -31,13 +57,9 @@ export class TinkerSampler implements Sampler {
       ...(request.promptLogProbs ? { prompt_logprobs: true } : {}),
       ...(request.entropy ? this.#extension('entropy', { entropy: true }) : {}),
       ...(request.lockstep ? this.#extension('lockstep', { lockstep: request.lockstep }) : {}),
+      ...(stream ? { stream } : {}),
       type: 'sample',
     });
-    const post = {
-      acceptProto: this.session.encoding === 'proto',
-      ...(request.conversation !== undefined && { conversation: request.conversation }),
-    };
-    return decodeSample(await this.session.run({ path: 'asample', body, repeatable: false, post }, signal), request);
   }
 
   #extension(name: EngineExtension, fields: object): object {
@@ -55,6 +77,14 @@ export class TinkerSampler implements Sampler {
     if (ids.length > 0 && strings.length > 0) return this.#extension('stop_token_ids', {});
     return ids.length + strings.length > 0 ? { stop: ids.length > 0 ? ids : strings } : {};
   }
+}
+
+function readPart(part: unknown): SamplePart | undefined {
+  const sequences = field(part, 'sequences');
+  const sequence: unknown = Array.isArray(sequences) ? sequences[0] : undefined;
+  const tokens = numbers(field(sequence, 'tokens'));
+  const logProbs = numbers(field(sequence, 'logprobs'));
+  return tokens === undefined || logProbs?.length !== tokens.length ? undefined : { tokens, logProbs };
 }
 
 function decodeSample(result: unknown, request: SampleRequest): Sample {

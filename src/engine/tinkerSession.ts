@@ -4,7 +4,7 @@
  */
 import type { EngineCapabilities } from './capabilities.js';
 import { EngineError } from './engineError.js';
-import { field, type Operation, PATIENCE, type Patience, pause, retrieve, sentence, submit } from './futures.js';
+import { field, type Operation, PATIENCE, type Patience, pause, retrieve, sentence, submit, watch } from './futures.js';
 import { startHeartbeat } from './heartbeat.js';
 import { Lifeline } from './lifeline.js';
 import type { ServerName, ServerProfile } from './profiles.js';
@@ -100,6 +100,15 @@ export class TinkerSession {
       const id = await submit(this.transport, waiting, life, this.patience);
       submitted?.();
       return retrieve(this.transport, waiting, id, life, this.patience);
+    });
+  }
+
+  /** As `run`, telling each part of the result as it comes (extension `stream`). When the signal is aborted the engine stops. */
+  async watch(operation: Operation, onPart: (part: unknown) => void, signal?: AbortSignal, everyMs?: number): Promise<unknown> {
+    return this.lifeline.during(signal, async (life) => {
+      const waiting = { ...operation, onWaiting: (reason: string) => this.#notice(`the engine lets us wait: ${reason}`) };
+      const id = await submit(this.transport, waiting, life, this.patience);
+      return watch(this.transport, waiting, id, onPart, life, everyMs);
     });
   }
 

@@ -28,6 +28,8 @@ export interface Transport {
   get(path: string, signal: AbortSignal): Promise<HttpAnswer>;
   /** `body` is JSON text or a protobuf message. */
   post(path: string, body: string | Uint8Array, signal: AbortSignal, options?: PostOptions): Promise<HttpAnswer>;
+  /** The lines of an answer that stays open, each as JSON; where it is refused, the answer. To stop reading closes the connection. */
+  lines(path: string, body: string, signal: AbortSignal): AsyncGenerator<unknown, HttpAnswer | undefined>;
   delete(path: string, signal: AbortSignal): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -91,8 +93,35 @@ export function openTransport(address: string, key?: string): Transport {
     }
   };
 
+  async function* lines(path: string, body: string, signal: AbortSignal): AsyncGenerator<unknown, HttpAnswer | undefined> {
+    try {
+      const sent = { ...headers, 'content-type': 'application/json' };
+      const answer = await request(`${base}/api/v1/${path}`, { method: 'POST', headers: sent, body, signal, dispatcher: long });
+      if (answer.statusCode !== 200) {
+        return { status: answer.statusCode, body: parse((await readWhole(answer.body, base)).toString('utf8')) };
+      }
+      let rest = '';
+      const decoder = new TextDecoder();
+      for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+        rest += decoder.decode(chunk, { stream: true });
+        if (rest.length > MAX_ANSWER_BYTES) throw new EngineError('server', `${base} gave a line of more than ${MAX_ANSWER_BYTES} bytes`);
+        for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n')) {
+          const line = rest.slice(0, end);
+          rest = rest.slice(end + 1);
+          yield parse(line);
+        }
+      }
+      return undefined;
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (error instanceof EngineError) throw error;
+      throw new ConnectionLost(`cannot reach the engine at ${base}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
   return {
     url: base,
+    lines,
     get: (path, signal) => call('GET', path, null, signal, short),
     post: (path, body, signal, options) => call('POST', path, body, signal, options?.longPoll ? long : short, options),
     delete: (path, signal) => call('DELETE', path, null, signal, short),
