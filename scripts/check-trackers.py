@@ -5,6 +5,7 @@ import json
 import math
 import re
 import sqlite3
+import struct
 import sys
 
 run, url = sys.argv[1:]
@@ -54,14 +55,11 @@ def mlflow():
 
 def wandb():
     from wandb.proto.wandb_internal_pb2 import Record
-    from wandb.sdk.internal.datastore import DataStore
 
     (file,) = glob.glob(f"{run}/wandb/offline-run-*/*.wandb")
-    data = DataStore()
-    data.open_for_scan(file)
     found = {}
     ended = False
-    while (piece := data.scan_data()) is not None:
+    for piece in log_records(open(file, "rb").read()):
         record = Record()
         record.ParseFromString(piece)
         ended = ended or record.HasField("exit")
@@ -73,6 +71,23 @@ def wandb():
         found.update({(name, step): value for name, value in values.items() if name not in steps and not name.startswith("_")})
     assert ended
     compare("wandb, offline", found)
+
+
+def log_records(data):
+    """Of LevelDB's log format: blocks of 32 KiB, each piece with CRC, length and kind (1 whole, 2 first, 3 middle, 4 last)."""
+    at = 7
+    whole = b""
+    while at + 7 <= len(data):
+        if at % 32768 > 32768 - 7:
+            at += 32768 - at % 32768
+            continue
+        _, length, kind = struct.unpack_from("<IHB", data, at)
+        if kind not in (1, 2, 3, 4):
+            break
+        whole = (b"" if kind in (1, 2) else whole) + data[at + 7 : at + 7 + length]
+        at += 7 + length
+        if kind in (1, 4):
+            yield whole
 
 
 tensorboard()

@@ -50,7 +50,7 @@ export function klValues(
 /**
  * The KL term of a mini-batch: sum of weight times value, and its gradient. Multiply both by the coefficient (beta of Eq. 1).
  *
- * @param weights from `miniBatchWeights`, [sequences][tokens]; tokens of weight 0 are not looked at
+ * @param batch weights from `miniBatchWeights`, [sequences][tokens]; tokens of weight 0 are not looked at
  */
 export function klLoss(
   batch: readonly { readonly logProbs: ArrayLike<number>; readonly refLogProbs: ArrayLike<number>; readonly weights: Float64Array }[],
