@@ -336,6 +336,19 @@ describe('samples', () => {
   });
 });
 
+describe('a server that takes means', () => {
+  it('is not sent a second gradient for one update: two means are not the sum', async () => {
+    server = await startFakeServer({ forward_backward: outputs, forward: outputs });
+    engine = await connectEngine({ url: server.url, server: 'skyrl-jax', patience: quick });
+    const trainer = await engine.createTrainer({ model: 'tiny', loraRank: 4, trainUnembed: false });
+    await trainer.forwardBackward([datum], { name: 'cross_entropy' });
+    await expect(trainer.forwardBackward([datum], { name: 'cross_entropy' })).rejects.toThrow('one forwardBackward for each optimStep');
+    await trainer.optimStep(adam);
+    await trainer.forwardBackward([datum], { name: 'cross_entropy' });
+    expect(server.to('forward_backward')).toHaveLength(2);
+  });
+});
+
 describe('data', () => {
   it('is checked before it leaves', async () => {
     const trainer = await (await start()).createTrainer({ model: 'tiny' });
