@@ -28,7 +28,7 @@ export function DiffView({ left, right, names }: { left: string; right: string; 
           onChange={setGrain}
         />
         <span class="diff-key">
-          <del>only {names[0]}</del> <ins>only {names[1]}</ins>
+          <del>only in {names[0]}</del> <ins>only in {names[1]}</ins>
         </span>
       </div>
       {left.length > MOST || right.length > MOST ? <Note>Only the first {count(MOST)} characters are compared.</Note> : null}

@@ -112,7 +112,7 @@ export function GroupList({ detail }: { readonly detail: RunDetail }) {
           onChange={(sort) => setQuery(groupPatch({ sort }), { replace: false })}
         />
         {filter.problemId !== undefined && (
-          <button type="button" class="chip" aria-pressed="true" onClick={() => setQuery({ problemId: undefined })}>
+          <button type="button" class="flag-chip" aria-pressed="true" onClick={() => setQuery({ problemId: undefined })}>
             problem {filter.problemId} ×
           </button>
         )}

@@ -141,7 +141,7 @@ function Group({ run, group }: { run: string; group: GroupView }) {
                 <td class="right">{count(member.calls)}</td>
                 <td class="right">{count(member.modelTokens)}</td>
                 <td class="group-answer">
-                  <SafeText text={answerOf(member.text)} as="line" />
+                  <MemberAnswer member={member} />
                 </td>
                 <td class="nowrap">{stopWords(member.stopReason)}</td>
                 <td>
@@ -157,7 +157,7 @@ function Group({ run, group }: { run: string; group: GroupView }) {
           <h3>
             Rollout {nameOf(pair[0])} beside {nameOf(pair[1])}
           </h3>
-          <DiffView left={pair[0].text} right={pair[1].text} names={[nameOf(pair[0]), nameOf(pair[1])]} />
+          <DiffView left={pair[0].text} right={pair[1].text} names={[`rollout ${nameOf(pair[0])}`, `rollout ${nameOf(pair[1])}`]} />
         </section>
       )}
     </article>
@@ -200,10 +200,11 @@ function SpreadWords({ spread }: { spread: Spread }) {
   }
 }
 
-/** What stands in the last box, else the last line. */
-function answerOf(text: string): string {
-  const tail = text.slice(-4_000);
+/** What stands in the last box; without one the last line of a rollout that was ended by its answer. */
+function MemberAnswer({ member }: { member: Member }) {
+  const tail = member.text.slice(-4_000);
   const box = markBox(tail).find(({ boxed }) => boxed)?.text;
-  if (box !== undefined) return box.replace(/^\\boxed\s*\{/, '').slice(0, -1);
-  return tail.trimEnd().split('\n').at(-1) ?? '';
+  if (box !== undefined) return <SafeText text={box.replace(/^\\boxed\s*\{/, '').slice(0, -1)} as="line" />;
+  if (member.stopReason !== 'answered') return <span class="faint">none</span>;
+  return <SafeText text={tail.trimEnd().split('\n').at(-1) ?? ''} as="line" class="muted" />;
 }

@@ -18,7 +18,7 @@ export function MeetingsChart({ run, meetings }: { readonly run: string; readonl
   const series = placed(meetings);
   return (
     <figure class="meetings">
-      <figcaption class="legend">
+      <figcaption class="scale-legend">
         {series.map(({ split }, i) => (
           <span key={split} class="meetings-key">
             <svg width="22" height="12" aria-hidden="true">

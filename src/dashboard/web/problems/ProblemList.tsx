@@ -1,5 +1,5 @@
 /** The problems of a run: how often each was met and solved, hardest first, or by how much it changed. */
-import type { ProblemLine, ProblemPage, RunDetail } from '../../api.js';
+import type { Num, ProblemPage, RunDetail, ProblemLine as Solved } from '../../api.js';
 import { runPath } from '../client.js';
 import { Failed, Loading, Meter, Note, Search, Select } from '../components/bits.js';
 import { SafeText } from '../components/SafeText.js';
@@ -11,6 +11,9 @@ import { usePages } from '../trajectories/usePages.js';
 import { PROBLEM_SORTS, type ProblemSort, problemFilterOf } from './problemQuery.js';
 import '../trajectories/trajectories.css';
 import './problems.css';
+
+/** Accuracy in the first and the last third of its meetings, where it was met more than once. */
+type ProblemLine = Solved & { readonly early?: Num; readonly late?: Num };
 
 const COLUMNS: readonly Column<ProblemLine>[] = [
   {
@@ -27,22 +30,35 @@ const COLUMNS: readonly Column<ProblemLine>[] = [
   { key: 'problem', title: 'Problem', width: 'minmax(110px, 0.8fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
   { key: 'question', title: 'Question', width: 'minmax(120px, 3fr)', cell: (row) => <SafeText text={row.question} as="line" /> },
   { key: 'rollouts', title: 'Rollouts', width: '76px', align: 'right', cell: (row) => count(row.rollouts), wide: true },
-  {
-    key: 'steps',
-    title: 'Steps',
-    width: '90px',
-    align: 'right',
-    wide: true,
-    hint: 'The first and the last step at which it was met',
-    cell: (row) => (row.firstStep === row.lastStep ? stepLabel(row.firstStep) : `${stepLabel(row.firstStep)}–${stepLabel(row.lastStep)}`),
-  },
 ];
+
+/** Steps mean something within one split; an evaluation's count the steps made before. */
+const stepsColumn = (train: boolean): Column<ProblemLine> => ({
+  key: 'steps',
+  title: train ? 'Steps' : 'After steps',
+  width: '100px',
+  align: 'right',
+  wide: true,
+  hint: 'The first and the last at which it was met',
+  cell: ({ firstStep, lastStep }) => [...new Set([firstStep, lastStep])].map(train ? stepLabel : count).join('–'),
+});
+
+const CHANGE: Column<ProblemLine> = {
+  key: 'change',
+  title: 'Early → late',
+  width: '120px',
+  align: 'right',
+  wide: true,
+  hint: 'Accuracy in the first and in the last third of its meetings',
+  cell: ({ early, late }) => (early === undefined || late === undefined ? '' : `${percent(early, 0)} → ${percent(late, 0)}`),
+};
 
 export function ProblemList({ detail }: { readonly detail: RunDetail }) {
   const { id: run, splits } = detail;
   const { query } = useRoute();
   const filter = problemFilterOf(query);
   const params = new URLSearchParams(filter as Record<string, string>);
+  const columns = [...COLUMNS, CHANGE, ...(filter.split === undefined ? [] : [stepsColumn(filter.split === 'train')])];
   const pages = usePages<ProblemLine>(
     `${run}?${params}`,
     (offset, limit) => {
@@ -85,7 +101,7 @@ export function ProblemList({ detail }: { readonly detail: RunDetail }) {
         <Table
           key={pages.stale ? 'before' : params.toString()}
           label="Problems"
-          columns={COLUMNS}
+          columns={columns}
           count={pages.total}
           rowAt={pages.rowAt}
           keyOf={(row) => row.problemId}

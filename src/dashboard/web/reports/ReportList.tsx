@@ -79,7 +79,6 @@ const MOST = 4_000_000;
 function TextReport({ path, json }: { path: string; json: boolean }) {
   const [state, setState] = useState<{ readonly text?: string; readonly error?: ApiError }>({});
   const [round, setRound] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new round asks again
   useEffect(() => {
     const abort = new AbortController();
     textOf(path, abort.signal).then(

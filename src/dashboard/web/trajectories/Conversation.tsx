@@ -1,11 +1,11 @@
 /** A rollout as a person reads it: the question, each turn with its thinking, text, calls and what came back, and the answer with its box marked. */
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { CallProblem, Reply, Turn } from '../../../domain/turn.js';
 import type { TrajectoryView } from '../../api.js';
 import { Badge } from '../components/bits.js';
 import { Pieces, SafeText } from '../components/SafeText.js';
-import { count, counted, duration } from '../format.js';
+import { counted, duration, count as whole } from '../format.js';
 import { Code } from './Code.js';
 import { callParts, markBox, partsOf, strayReplies, type TurnPart } from './conversation.js';
 
@@ -24,7 +24,8 @@ interface ConversationProps {
 }
 
 export function Conversation({ view, turn, turnHref, thinking }: ConversationProps) {
-  const turns = view.segmentsOf;
+  const lines = numbered([view.segmentsOf, ...(view.branches ?? []).map(({ turns }) => turns)]);
+  const count = lines.reduce((sum, line) => sum + line.length, 0);
   return (
     <div class="talk">
       {view.system !== '' && (
@@ -39,21 +40,32 @@ export function Conversation({ view, turn, turnHref, thinking }: ConversationPro
         <h3 class="said-who">question</h3>
         <SafeText text={view.question} as="block" />
       </section>
-      {turns.map((own, i) => (
-        <TurnBox
-          key={i}
-          number={i + 1}
-          turn={own}
-          last={i === turns.length - 1}
-          graded={i === turns.length - 1 && view.finalText !== ''}
-          named={turn === i + 1}
-          to={turnHref(i + 1)}
-          thinking={thinking}
-        />
+      {lines.map((turns, line) => (
+        <Fragment key={line}>
+          {lines.length > 1 && <h3 class="talk-line">{line === 0 ? 'First line of requests' : `Line ${line + 1}: its own prompt`}</h3>}
+          {turns.map(({ turn: own, number }) => (
+            <TurnBox
+              key={number}
+              number={number}
+              turn={own}
+              last={number === count}
+              graded={number === count && view.finalText !== ''}
+              named={turn === number}
+              to={turnHref(number)}
+              thinking={thinking}
+            />
+          ))}
+        </Fragment>
       ))}
-      {turns.length === 0 && <p class="muted">The model wrote nothing.</p>}
+      {count === 0 && <p class="muted">The model wrote nothing.</p>}
     </div>
   );
+}
+
+/** Turns are counted through all lines of requests. */
+function numbered(lines: readonly (readonly Turn[])[]): { readonly turn: Turn; readonly number: number }[][] {
+  let number = 0;
+  return lines.map((turns) => turns.map((turn) => ({ turn, number: ++number })));
 }
 
 interface TurnBoxProps {
@@ -82,7 +94,7 @@ function TurnBox({ number, turn, last, graded, named, to, thinking }: TurnBoxPro
           </a>
         </h3>
         <span class="muted">
-          {counted(turn.tokens, 'token')} · policy {count(turn.policyVersion)}
+          {counted(turn.tokens, 'token')} · policy {whole(turn.policyVersion)}
         </span>
         {turn.stop === 'length' && <Badge tone="warn">cut at a token limit</Badge>}
       </header>

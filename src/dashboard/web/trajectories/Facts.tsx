@@ -21,7 +21,7 @@ export function Facts({ view, run }: { readonly view: TrajectoryView; readonly r
   const versions = [...new Set(view.segmentsOf.map(({ policyVersion }) => policyVersion))];
   const tags = Object.entries(view.problem).filter(([, value]) => value !== null && value !== undefined);
   return (
-    <aside class="facts" aria-label="What it came to">
+    <aside class="rollout-facts" aria-label="What it came to">
       <VerdictFacts view={view} />
       {view.rewardParts && <RewardParts parts={view.rewardParts} total={view.reward} />}
       <dl class="pairs">
@@ -76,15 +76,15 @@ function VerdictFacts({ view }: { view: TrajectoryView }) {
   const { verdict } = view;
   if (verdict?.kind === 'infra') {
     return (
-      <div class="verdict verdict-infra">
-        <p class="verdict-word bad">not graded: infrastructure</p>
+      <div class="outcome outcome-infra">
+        <p class="outcome-word bad">not graded: infrastructure</p>
         <SafeText text={verdict.error} as="block" />
       </div>
     );
   }
   return (
-    <div class={`verdict ${view.correct === undefined ? '' : view.correct ? 'verdict-right' : 'verdict-wrong'}`}>
-      <p class="verdict-word">
+    <div class={`outcome ${view.correct === undefined ? '' : view.correct ? 'outcome-right' : 'outcome-wrong'}`}>
+      <p class="outcome-word">
         <RightMark correct={view.correct} />
         {verdict && verdict.score !== 0 && verdict.score !== 1 && <span class="muted"> score {number(verdict.score)}</span>}
       </p>

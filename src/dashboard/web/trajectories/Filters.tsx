@@ -69,7 +69,7 @@ export function Filters({ filter, splits, onChange }: FiltersProps) {
           <button
             key={flag}
             type="button"
-            class="chip"
+            class="flag-chip"
             aria-pressed={notable.includes(flag)}
             title={FLAGS[flag].title}
             onClick={() => onChange(withFlag(filter, flag))}
@@ -80,7 +80,7 @@ export function Filters({ filter, splits, onChange }: FiltersProps) {
         {(filter.problemId || filter.groupId) && (
           <button
             type="button"
-            class="chip"
+            class="flag-chip"
             aria-pressed="true"
             title="Show others too"
             onClick={() => set({ problemId: undefined, groupId: undefined })}

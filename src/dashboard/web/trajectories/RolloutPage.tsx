@@ -10,7 +10,7 @@ import { numberOf, oneOf } from '../router.js';
 import { useShortcuts } from '../shortcuts.js';
 import { useApi } from '../useApi.js';
 import { Conversation } from './Conversation.js';
-import { plainText } from './conversation.js';
+import { cutWords, plainText } from './conversation.js';
 import { Facts } from './Facts.js';
 import { filterOf, listHref, rolloutHref } from './links.js';
 import { RightMark, whereWords } from './marks.js';
@@ -77,7 +77,12 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
             ]}
             onChange={show}
           />
-          {!tokens && <CopyButton text={() => plainText(view.segmentsOf)} label="Copy text" />}
+          {!tokens && (
+            <CopyButton
+              text={() => plainText([view.segmentsOf, ...(view.branches ?? []).map(({ turns }) => turns)].flat())}
+              label="Copy text"
+            />
+          )}
           {!tokens && view.segmentsOf.some(({ segments }) => segments.some(({ kind }) => kind === 'thinking')) && (
             <button type="button" class="quiet" onClick={() => setThinking(thinking !== true)}>
               {thinking === true ? 'Close all thinking' : 'Open all thinking'}
@@ -87,7 +92,7 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
       </header>
       {view.cut.length > 0 && (
         <Note>
-          Cut for size: {view.cut.map(({ what, length }) => `${what} (${counted(length, 'character')})`).join(', ')}.{' '}
+          Cut for size: {view.cut.map(({ what, length }) => `${cutWords(what)} (${counted(length, 'character')})`).join(', ')}.{' '}
           <button type="button" class="link" onClick={() => setWhole(id)}>
             Load whole
           </button>

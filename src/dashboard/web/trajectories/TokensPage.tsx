@@ -14,6 +14,7 @@ import {
   MEASURES,
   type Measure,
   measuresOf,
+  type Scaled,
   shortValue,
   shownText,
   summaryOf,
@@ -27,11 +28,36 @@ const NAMED = 12;
 
 export function TokensPage({ run, id }: { readonly run: string; readonly id: number }) {
   const asked = useApi<TokensView>(runPath(run, `trajectories/${id}/tokens`));
-  if (asked.value !== undefined) return <Tokens key={id} view={asked.value} />;
+  if (asked.value !== undefined) return <Lines key={id} view={asked.value} />;
   return asked.error === undefined ? <Loading what="Reading the tokens" /> : <Failed error={asked.error} retry={asked.reload} />;
 }
 
-function Tokens({ view }: { view: TokensView }) {
+/** An agent whose requests did not each extend the one before has several lines of tokens. */
+function Lines({ view }: { view: TokensView }) {
+  const { query } = useRoute();
+  const lines = [view, ...(view.branches ?? [])];
+  const at = Math.min(numberOf(query, 'line') ?? 1, lines.length);
+  const line = lines[at - 1] ?? view;
+  const shown = useMemo(() => ({ ...line, ...(view.advantage !== undefined && { advantage: view.advantage }) }), [line, view]);
+  return (
+    <div>
+      {lines.length > 1 && (
+        <p class="row tokens-lines">
+          <Segmented
+            label="Line of requests"
+            value={String(at)}
+            options={lines.map((_, i) => [String(i + 1), `Line ${i + 1}`] as const)}
+            onChange={(to) => setQuery({ line: to, token: undefined })}
+          />
+        </p>
+      )}
+      {view.note !== undefined && <Note tone="warn">{view.note}</Note>}
+      <Tokens key={at} view={shown} />
+    </div>
+  );
+}
+
+function Tokens({ view }: { view: Scaled }) {
   const { query } = useRoute();
   const { prompt, response } = useMemo(() => tokensOf(view), [view]);
   const measures = useMemo(() => measuresOf(view), [view]);
@@ -77,7 +103,6 @@ function Tokens({ view }: { view: TokensView }) {
       </div>
       <p class="muted legend-title">{MEASURES[measure].title}</p>
       <Legend measure={measure} />
-      {view.note !== undefined && <Note tone="warn">{view.note}</Note>}
       {least.length > 0 && (
         <details class="least">
           <summary>The {least.length} least likely tokens</summary>
@@ -124,7 +149,7 @@ const visible = (token: Token): string => {
 
 function Legend({ measure }: { measure: Measure }) {
   return (
-    <ul class="legend" aria-label={`What the colours of ${MEASURES[measure].label} say`}>
+    <ul class="scale-legend" aria-label={`What the colours of ${MEASURES[measure].label} say`}>
       {legendOf(measure).map(({ swatch, label }) => (
         <li key={swatch}>
           <span class={`swatch sw-${swatch}`} aria-hidden="true" />

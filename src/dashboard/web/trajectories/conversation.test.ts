@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallSegment } from '../../../domain/segment.js';
 import type { Reply, Turn } from '../../../domain/turn.js';
 import { lastBoxed } from '../../../reward/extract.js';
-import { callParts, markBox, partsOf, plainText, strayReplies } from './conversation.js';
+import { callParts, cutWords, markBox, partsOf, plainText, strayReplies } from './conversation.js';
 import { HOSTILE_TEXTS } from './hostileTexts.js';
 
 const call = (args: Record<string, unknown>): CallSegment => ({ kind: 'call', name: 'code_interpreter', arguments: args, repairs: [] });
@@ -53,6 +53,15 @@ describe('a turn for reading', () => {
 });
 
 const boxLike = fc.array(fc.constantFrom('\\boxed{', '\\boxed {', '{', '}', '\\', 'x', '\\}')).map((parts) => parts.join(''));
+
+it('says which text was cut', () => {
+  expect(cutWords('segmentsOf.0.replies.1.text')).toBe('result 2 of turn 1');
+  expect(cutWords('segmentsOf.2.segments.0.text')).toBe('part 1 of turn 3');
+  expect(cutWords('segmentsOf.2.text')).toBe('turn 3');
+  expect(cutWords('branches.0.turns.1.replies.0.text')).toBe('result 1 of turn 2 of line 2');
+  expect(cutWords('finalText')).toBe('the final text');
+  expect(cutWords('question')).toBe('question');
+});
 
 describe('the box', () => {
   it('is the last complete one, with braces within it', () => {

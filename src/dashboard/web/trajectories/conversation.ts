@@ -93,3 +93,22 @@ function closeOf(text: string, from: number): number {
 /** What the model wrote and read, turn by turn, as one text: for copying and comparing. */
 export const plainText = (turns: readonly Turn[]): string =>
   turns.map((turn) => [turn.text, ...turn.replies.map(({ text }) => `[result]\n${text}`)].join('\n')).join('\n\n');
+
+/** Which text was cut, from its path in the answer: `segmentsOf.0.replies.1.text` is result 2 of turn 1. */
+export function cutWords(path: string): string {
+  const [head, at, kind, place] = path.split('.');
+  if (head === 'segmentsOf' || head === 'branches') {
+    const turn = head === 'segmentsOf' ? at : path.split('.')[3];
+    const [part, number] = head === 'segmentsOf' ? [kind, place] : path.split('.').slice(4);
+    const name =
+      part === 'replies' ? `result ${Number(number ?? 0) + 1} of ` : part === 'segments' ? `part ${Number(number ?? 0) + 1} of ` : '';
+    return `${name}turn ${Number(turn ?? 0) + 1}${head === 'branches' ? ` of line ${Number(at ?? 0) + 2}` : ''}`;
+  }
+  return head === 'finalText'
+    ? 'the final text'
+    : head === 'verdict'
+      ? 'the verdict'
+      : head === 'problem'
+        ? `field ${at ?? ''} of the problem`
+        : (head ?? path);
+}

@@ -2,7 +2,10 @@
  * How a token is coloured and what is said of it. A colour is one of a few steps of a scale; the steps' colours stand in the style sheet,
  * so this knows numbers and words only. Pure.
  */
-import type { Num, TokensView } from '../../api.js';
+import type { Num, TokenLine, TokensView } from '../../api.js';
+
+/** One line of tokens with the rollout's advantage. */
+export type Scaled = TokenLine & Pick<TokensView, 'advantage'>;
 
 export type Measure = 'mask' | 'logProb' | 'probability' | 'ratio' | 'advantage';
 
@@ -28,7 +31,7 @@ export interface Token {
 }
 
 /** All tokens in order; `prompt` counts from 0 by itself, so an index names a place in its list. */
-export function tokensOf(view: TokensView): { readonly prompt: readonly Token[]; readonly response: readonly Token[] } {
+export function tokensOf(view: Scaled): { readonly prompt: readonly Token[]; readonly response: readonly Token[] } {
   const { prompt, response, advantage } = view;
   const plain = (list: TokensView['prompt'], index: number): Pick<Token, 'index' | 'id' | 'special'> & { text?: string } => ({
     index,
@@ -55,7 +58,7 @@ const number = <Name extends string>(name: Name, value: Num | undefined): { read
   (value === null || value === undefined ? {} : { [name]: value }) as { readonly [key in Name]?: number };
 
 /** Measures that this rollout has values of. */
-export function measuresOf(view: TokensView): Measure[] {
+export function measuresOf(view: Scaled): Measure[] {
   const some = (values: readonly (Num | undefined)[] | undefined): boolean =>
     values?.some((value) => value !== null && value !== undefined) ?? false;
   return [
