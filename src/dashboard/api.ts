@@ -169,7 +169,10 @@ export interface TrajectoryView extends TrajectoryLine {
   /** Fields of the problem beyond id, question and answer. */
   readonly problem: Readonly<Record<string, unknown>>;
   readonly system: string;
+  /** Of the first line of tokens; nearly always the only one. */
   readonly segmentsOf: readonly Turn[];
+  /** Of an agent whose requests did not each extend the one before: the turns of its further lines of tokens. */
+  readonly branches?: readonly { readonly turns: readonly Turn[] }[];
   readonly finalText: string;
   readonly stop: StopReason;
   readonly verdict?: Verdict;
@@ -183,7 +186,8 @@ export interface TrajectoryView extends TrajectoryLine {
   readonly next?: number;
 }
 
-export interface TokensView {
+/** A prompt, and what the model and others wrote after it. */
+export interface TokenLine {
   readonly prompt: TokenList;
   readonly response: TokenList & {
     /** 1 where the model wrote the token. */
@@ -192,6 +196,11 @@ export interface TokensView {
     /** Ratio of the policy at its last update over the one that sampled, where it was kept. */
     readonly ratios?: readonly Num[];
   };
+}
+
+export interface TokensView extends TokenLine {
+  /** Further lines of tokens, as in `TrajectoryView.branches`. */
+  readonly branches?: readonly TokenLine[];
   /** One for all tokens of the rollout (Eq. 3). */
   readonly advantage?: Num;
   /** Why there are no texts, for example that the tokenizer is gone. */

@@ -3,7 +3,8 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '../../chat/tokenizer.js';
 import type { TrajectoryRecord } from '../../domain/event.js';
-import type { TokenList, TokensView } from '../api.js';
+import type { Branch } from '../../domain/trajectory.js';
+import type { TokenLine, TokenList, TokensView } from '../api.js';
 import type { RunView } from './runView.js';
 
 /** Several, since each takes tens of megabytes; the least lately used goes. */
@@ -46,20 +47,20 @@ export async function viewTokens(view: RunView, record: TrajectoryRecord, tokeni
   const found = await tokenizers.of(view);
   const list = (ids: readonly number[]): TokenList =>
     typeof found === 'string' ? { ids } : { ids, texts: textsOf(ids, found), special: ids.map((id) => found.isSpecial(id)) };
-  const { trajectory, advantage } = record;
-  const { ratios } = record as { ratios?: readonly number[] };
+  const line = ({ promptTokens, tokens, mask, samplerLogProbs }: Tokens, ratios: readonly number[] | undefined): TokenLine => ({
+    prompt: list(promptTokens),
+    response: { ...list(tokens), mask, logProbs: samplerLogProbs, ...(ratios && { ratios }) },
+  });
+  const { trajectory, advantage, ratios, branchRatios } = record;
   return {
-    prompt: list(trajectory.promptTokens),
-    response: {
-      ...list(trajectory.tokens),
-      mask: trajectory.mask,
-      logProbs: trajectory.samplerLogProbs,
-      ...(ratios && { ratios }),
-    },
+    ...line(trajectory, ratios),
+    ...(trajectory.branches && { branches: trajectory.branches.map((branch, i) => line(branch, branchRatios?.[i])) }),
     ...(advantage !== undefined && { advantage }),
     ...(typeof found === 'string' && { note: found }),
   };
 }
+
+type Tokens = Omit<Branch, 'turns'>;
 
 /** Bytes of one character at most. */
 const LONGEST_CHARACTER = 4;

@@ -5,7 +5,7 @@ import type { Flag, TrajectoryLine, TrajectoryPage, TrajectoryQuery, TrajectoryV
 import { cutTexts } from './cutTexts.js';
 import { Refusal } from './refusal.js';
 import type { RunView } from './runView.js';
-import { filterOf, neighboursOf, orderOf } from './trajectoryFilter.js';
+import { type Filter, filterOf, neighboursOf, orderOf } from './trajectoryFilter.js';
 
 export type Row = Readonly<Record<string, string | number | null>> & { readonly id: number };
 
@@ -16,14 +16,7 @@ const PATIENCE_MS = 2_000;
 export async function listTrajectories(view: RunView, query: TrajectoryQuery): Promise<TrajectoryPage> {
   const filter = filterOf(view, query);
   const remaining = filter.needsFacts ? await view.readThrough(PATIENCE_MS) : 0;
-  const ids = view.db
-    .prepare(`SELECT t.id FROM ${filter.from} ${filter.where} ${orderOf(query.sort)} LIMIT ? OFFSET ?`)
-    .pluck()
-    .all(...filter.values, query.limit ?? DEFAULT_LIMIT, query.offset ?? 0) as number[];
-  const total = view.db
-    .prepare(`SELECT count(*) FROM ${filter.from} ${filter.where}`)
-    .pluck()
-    .get(...filter.values) as number;
+  const { ids, total } = pageOf(view, filter, query);
   const lines = linesOf(view, ids);
   if (remaining === 0) return { rows: lines, total };
   return {
@@ -32,6 +25,25 @@ export async function listTrajectories(view: RunView, query: TrajectoryQuery): P
     atLeast: true,
     note: `An older run is being read through: ${remaining} rollouts are still to come. Ask again for more.`,
   };
+}
+
+function pageOf(
+  view: RunView,
+  { from, where, values, searches }: Filter,
+  query: TrajectoryQuery,
+): { readonly ids: number[]; readonly total: number } {
+  const { limit = DEFAULT_LIMIT, offset = 0 } = query;
+  const ids = view.db.prepare(`SELECT t.id FROM ${from} ${where} ${orderOf(query.sort)} LIMIT ? OFFSET ?`).pluck();
+  if (searches) {
+    // to search twice costs more than to hold all ids
+    const all = ids.all(...values, -1, 0) as number[];
+    return { ids: all.slice(offset, offset + limit), total: all.length };
+  }
+  const total = view.db
+    .prepare(`SELECT count(*) FROM ${from} ${where}`)
+    .pluck()
+    .get(...values) as number;
+  return { ids: ids.all(...values, limit, offset) as number[], total };
 }
 
 /** In the order of the ids. */
@@ -138,6 +150,7 @@ export async function viewTrajectory(
     problem,
     system,
     segmentsOf: trajectory.turns,
+    ...(trajectory.branches && { branches: trajectory.branches.map(({ turns }) => ({ turns })) }),
     finalText: trajectory.finalText,
     ...(verdict && { verdict }),
   };

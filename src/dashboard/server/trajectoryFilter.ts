@@ -13,6 +13,8 @@ export interface Filter {
   readonly values: readonly Value[];
   /** Needs what an older run has to be read through for. */
   readonly needsFacts: boolean;
+  /** Looks for words. */
+  readonly searches: boolean;
 }
 
 const EXTREME_ADVANTAGE = 2;
@@ -61,6 +63,7 @@ export function filterOf(view: RunView, query: TrajectoryQuery): Filter {
     where: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`,
     values,
     needsFacts: needsFacts || query.text !== undefined,
+    searches: query.text !== undefined,
   };
 }
 
