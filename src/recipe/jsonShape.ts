@@ -5,6 +5,7 @@ import { recipeSchema } from './schema.js';
 interface Shape {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Shape>>;
+  readonly additionalProperties?: Shape | false;
   readonly anyOf?: readonly Shape[];
   readonly oneOf?: readonly Shape[];
   readonly items?: Shape | false;
@@ -30,7 +31,10 @@ function shapesAt(path: Path): Shape[] {
   let shapes: Shape[] = [...branches(ROOT)];
   for (const key of path) {
     shapes = shapes.flatMap((shape) => {
-      const child = typeof key === 'number' ? (shape.prefixItems?.[key] ?? (shape.items || undefined)) : shape.properties?.[key];
+      const child =
+        typeof key === 'number'
+          ? (shape.prefixItems?.[key] ?? (shape.items || undefined))
+          : (shape.properties?.[key] ?? (shape.additionalProperties || undefined));
       return child ? branches(child) : [];
     });
   }
@@ -93,6 +97,7 @@ function describe(shape: Shape): string {
       if (shape.prefixItems) return `a list of ${shape.prefixItems.length} (${shape.prefixItems.map(describe).join('; ')})`;
       return `a list${shape.minItems ? ' that is not empty' : ''}${shape.items ? ` (each ${branches(shape.items).map(describe).join(' or ')})` : ''}`;
     default:
+      if (shape.additionalProperties) return `a map of names to ${describe(shape.additionalProperties)}`;
       return `a map with ${Object.keys(shape.properties ?? {}).join(', ')}`;
   }
 }

@@ -47,7 +47,8 @@ export interface EndpointPolicy {
 export async function openEndpointPolicy(options: EndpointPolicyOptions): Promise<EndpointPolicy> {
   const { recipe, environment, log, signal } = options;
   const warn = (line: string): void => log(line, 'warning');
-  const { toolbox, runner } = await openTools({ recipe, tools: [...(options.tools ?? []), ...(environment?.tools ?? [])], log, warn });
+  const opened = await openTools({ recipe, tools: [...(options.tools ?? []), ...(environment?.tools ?? [])], log, warn });
+  const { toolbox, runner } = opened;
   try {
     const { keyName, concurrency = 32 } = options.endpoint ?? {};
     const onBusy = busyTeller(warn);
@@ -74,10 +75,10 @@ export async function openEndpointPolicy(options: EndpointPolicyOptions): Promis
       toolbox,
       runner,
       concurrency,
-      close: async () => void (await Promise.allSettled([client.close(), runner?.close()])),
+      close: async () => void (await Promise.allSettled([client.close(), opened.close()])),
     };
   } catch (error) {
-    await runner?.close();
+    await opened.close();
     throw error;
   }
 }

@@ -21,7 +21,7 @@ import type { OpenedRunner } from '../sandbox/open.js';
 import { type ResolvedModel, resolveModel } from '../setup/weights.js';
 import type { AnyTool, Toolbox } from '../tools/callTool.js';
 import { UserError } from '../userError.js';
-import { openTools } from './tools.js';
+import { type OpenTools, openTools } from './tools.js';
 
 export interface SessionOptions {
   readonly recipe: Recipe;
@@ -53,19 +53,18 @@ export class Session {
   readonly toolbox: Toolbox;
   readonly runner: OpenedRunner | undefined;
   readonly #options: SessionOptions;
+  readonly #tools: OpenTools;
   #engine: Engine;
   #death: EngineError | undefined;
 
-  private constructor(
-    options: SessionOptions,
-    parts: { model: ResolvedModel; format: ChatFormat; toolbox: Toolbox; runner: OpenedRunner | undefined; engine: Engine },
-  ) {
+  private constructor(options: SessionOptions, parts: { model: ResolvedModel; format: ChatFormat; tools: OpenTools; engine: Engine }) {
     this.#options = options;
     this.recipe = options.recipe;
     this.model = parts.model;
     this.format = parts.format;
-    this.toolbox = parts.toolbox;
-    this.runner = parts.runner;
+    this.#tools = parts.tools;
+    this.toolbox = parts.tools.toolbox;
+    this.runner = parts.tools.runner;
     this.#engine = parts.engine;
   }
 
@@ -76,13 +75,13 @@ export class Session {
     const model = await resolveModel(recipe.model, { log });
     const format = await ChatFormat.load(model.folder, { tools: recipe.prompt.tools });
     for (const note of format.notes) log(`chat template: ${note}`);
-    const { toolbox, runner } = await openTools({ recipe, tools: toolsOf(options), log, warn });
+    const tools = await openTools({ recipe, tools: toolsOf(options), log, warn });
     try {
-      const session = new Session(options, { model, format, toolbox, runner, engine: undefined as never });
+      const session = new Session(options, { model, format, tools, engine: undefined as never });
       await session.#start();
       return session;
     } catch (error) {
-      await runner?.close();
+      await tools.close();
       throw error;
     }
   }
@@ -94,6 +93,16 @@ export class Session {
   /** Why the embedded engine ended by itself; absent while it lives. */
   get engineDeath(): EngineError | undefined {
     return this.#death;
+  }
+
+  /** What the run's record should say of its tools. */
+  get toolNotes(): readonly string[] {
+    return this.#tools.notes;
+  }
+
+  /** By the name of an MCP server, what its tools are. */
+  get toolHashes(): Readonly<Record<string, string>> {
+    return this.#tools.hashes;
   }
 
   get checkpointFolder(): string {
@@ -166,7 +175,7 @@ export class Session {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([this.#engine.close(), this.runner?.close()]);
+    await Promise.allSettled([this.#engine.close(), this.#tools.close()]);
   }
 
   async #start(): Promise<void> {

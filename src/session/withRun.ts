@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { broadcast, type EventSink } from '../domain/event.js';
 import type { Environment } from '../environments/environment.js';
 import type { Recipe } from '../recipe/schema.js';
+import { openRun } from '../runs/reader.js';
 import { RunWriter } from '../runs/writer.js';
 import type { AnyTool } from '../tools/callTool.js';
 import { Session } from './session.js';
@@ -73,11 +74,34 @@ export async function withRun<I, T>(options: RunOptions<I>, work: (run: OpenRun<
           model: { name: model.name, path: model.folder, source: model.source, weightsHash: model.hash },
           versions: versions(engine.capabilities, recipe.engine.url === undefined),
           seed: recipe.seed,
-          extra: { ...session.machine(), ...options.extra },
+          extra: { ...session.machine(), ...(hasAny(session.toolHashes) && { mcp: session.toolHashes }), ...options.extra },
         });
-    return await work({ session, writer, sink: broadcast(writer.sink, options.onEvent ?? (() => undefined)), input });
+    const sink = broadcast(writer.sink, options.onEvent ?? (() => undefined));
+    const notes = resume ? changedServers(folder, session.toolHashes) : session.toolNotes;
+    for (const text of notes) {
+      sink({ kind: 'note', level: resume ? 'warning' : 'info', text });
+      if (resume) log(text, 'warning');
+    }
+    return await work({ session, writer, sink, input });
   } finally {
     writer?.close();
     await session.close();
+  }
+}
+
+const hasAny = (record: object): boolean => Object.keys(record).length > 0;
+
+/** Of a run that goes on: the MCP servers whose tools are not what they were at its beginning. */
+function changedServers(folder: string, hashes: Readonly<Record<string, string>>): string[] {
+  const run = openRun(folder);
+  try {
+    const before = (run.info.extra?.mcp ?? {}) as Readonly<Record<string, unknown>>;
+    return Object.entries(hashes).flatMap(([name, hash]) =>
+      before[name] === undefined || before[name] === hash
+        ? []
+        : [`the tools of the MCP server ${name} are not those that the run began with: hash ${hash}, was ${String(before[name])}`],
+    );
+  } finally {
+    run.close();
   }
 }

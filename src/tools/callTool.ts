@@ -10,6 +10,7 @@ import { coerce } from './coerce.js';
 import { Gate } from './gate.js';
 import { describeTool, type ToolDescription } from './jsonSchema.js';
 import { checkLimits, type Tool, type ToolOutcome } from './tool.js';
+import { errorOf, messageOf, outcomeOf } from './toolOutcome.js';
 
 /** What a call came to. `final` ends the rollout. */
 export type CallOutcome =
@@ -177,7 +178,7 @@ export class ToolSession {
     } catch (error) {
       signal.throwIfAborted();
       if (call.signal.aborted) return { kind: 'error', text: `Error: the call was stopped after ${timeoutSeconds} s.` };
-      return { kind: 'error', text: `Error: ${messageOf(error)}` };
+      return errorOf(error);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
@@ -218,24 +219,7 @@ async function validate(schema: z.ZodType, args: unknown, description: ToolDescr
   }
 }
 
-/** A tool in plain JavaScript may return anything. */
-function outcomeOf(result: string | ToolOutcome | null | undefined): ToolOutcome {
-  if (typeof result === 'string') return { kind: 'ok', text: result };
-  if (result?.kind === 'infra') return result;
-  if ((result?.kind === 'ok' || result?.kind === 'error') && typeof result.text === 'string') return result;
-  throw new TypeError('the tool returned no text');
-}
-
 const unknownTool = (name: string, known: readonly string[]): string =>
   `Error: there is no tool ${JSON.stringify(name)}. ${known.length === 0 ? 'There are no tools.' : `Known: ${known.join(', ')}.`}`;
 
 const badArguments = (name: string, problem: string): string => `Error: wrong arguments for ${name}: ${problem}.`;
-
-/** Of whatever was thrown: not all of it is an error, and not all can be made a text. */
-function messageOf(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    return 'the tool failed';
-  }
-}

@@ -177,7 +177,8 @@ export class McpConnection {
   /** With the last words of a program. */
   #why(message: string): string {
     const said = this.#transport instanceof ProgramTransport ? this.#transport.said : '';
-    return said === '' ? message : `${message}. It said: ${said.slice(-500)}`;
+    const last = said.length > 500 ? said.slice(-500).replace(/^[^\n]*\n/, '') : said;
+    return last === '' ? message : `${message}. It said: ${last}`;
   }
 }
 
