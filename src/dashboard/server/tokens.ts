@@ -66,42 +66,56 @@ type Tokens = Omit<Branch, 'turns'>;
 const LONGEST_CHARACTER = 4;
 const BROKEN = '\ufffd';
 
-/** Text of each token; where a character is split over tokens it stands with the last of them, and the ones before have none. */
+/** Text of each token; a character that is split over tokens stands with the last of them. Bytes that are no character are marked. */
 export function textsOf(ids: readonly number[], tokenizer: Pick<Tokenizer, 'decode'>): string[] {
   const alone = new Map<number, string>();
+  // some tokenizers drop the space before the first token: none of ours is the first
+  const anchor = ids.find((id) => /^[A-Za-z0-9]+$/.test(decodeOr(BROKEN, [id], tokenizer)));
+  const before = anchor === undefined ? [] : [anchor];
+  const skipped = decodeOr('', before, tokenizer).length;
   const decode = (part: readonly number[]): string => {
-    try {
-      return tokenizer.decode(part);
-    } catch {
-      return BROKEN;
-    }
+    const known = part.length === 1 ? alone.get(part[0]!) : undefined;
+    if (known !== undefined) return known;
+    const text = decodeOr(`${' '.repeat(skipped)}${BROKEN}`, [...before, ...part], tokenizer).slice(skipped);
+    if (part.length === 1) alone.set(part[0]!, text);
+    return text;
   };
   const texts: string[] = [];
+  /** Tokens whose last character is not whole yet, the last ones of `texts`; and what of them is given already. */
   let pending: number[] = [];
+  let given = '';
   for (const id of ids) {
-    if (pending.length === 0) {
-      let text = alone.get(id);
-      if (text === undefined) {
-        text = decode([id]);
-        alone.set(id, text);
-      }
-      if (!text.endsWith(BROKEN)) {
-        texts.push(text);
-        continue;
-      }
-    }
     pending.push(id);
     const text = decode(pending);
+    const first = texts.length + 1 - pending.length;
     if (!text.endsWith(BROKEN)) {
-      texts.push(text);
+      let piece = text.slice(given.length);
+      for (let i = first; i < texts.length && piece.startsWith(BROKEN); i++) {
+        texts[i] += BROKEN;
+        piece = piece.slice(BROKEN.length);
+      }
+      texts.push(piece);
       pending = [];
-    } else if (pending.length >= LONGEST_CHARACTER) {
-      // bytes that are no character: the first is given up
-      texts[texts.length - (pending.length - 1)] = BROKEN;
-      texts.push('');
-      pending.shift();
-    } else texts.push('');
+      given = '';
+    } else {
+      const whole = text.replace(/\ufffd+$/, '');
+      texts.push(whole.slice(given.length));
+      given = whole.length > given.length ? whole : given;
+      if (pending.length < LONGEST_CHARACTER) continue;
+      texts[first] += BROKEN;
+      pending = pending.slice(1);
+      given = '';
+    }
   }
-  for (let i = 0; i < pending.length; i++) texts[texts.length - pending.length + i] = BROKEN;
+  for (let i = texts.length - pending.length; i < texts.length; i++) texts[i] += BROKEN;
   return texts;
+}
+
+function decodeOr(otherwise: string, ids: readonly number[], tokenizer: Pick<Tokenizer, 'decode'>): string {
+  try {
+    return tokenizer.decode(ids);
+  } catch {
+    // an id that the tokenizer does not have
+    return otherwise;
+  }
 }
