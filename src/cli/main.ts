@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   grade: { summary: 'grade answers', load: () => import('./grade.js') },
   data: { summary: 'build, inspect and check training data', load: () => import('./data.js') },
   export: { summary: 'write a trained model for other programs', load: () => import('./export.js') },
-  serve: { summary: 'serve a trained model' },
+  serve: { summary: 'serve a trained model to OpenAI clients', load: () => import('./serve.js') },
   ui: { summary: 'show runs in the browser', load: () => import('./ui.js') },
   study: { summary: "repeat the paper's findings" },
 };

@@ -64,6 +64,16 @@ export interface Choice {
   /** What the client sees. */
   readonly answer: Answer;
   readonly finishReason: FinishReason;
+  /** Calls that the server ran itself on the way to the answer. */
+  readonly executed?: readonly ExecutedCall[];
+}
+
+export interface ExecutedCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** As the model read it. */
+  readonly result: string;
+  readonly success: boolean;
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls';
@@ -191,13 +201,17 @@ type Room = { readonly kind: 'room'; readonly tokens: number } | { readonly kind
 /** Tokens that an answer may have. */
 function roomOf(call: ChatCall, { contextTokens = Number.POSITIVE_INFINITY, maxTokens }: CompletionSettings, prompt: number): Room {
   const left = contextTokens - prompt;
-  if (left < 1) {
-    const message = `This model's maximum context length is ${contextTokens} tokens, prompt and answer together. Your messages and tools have ${prompt} tokens. Shorten them.`;
-    return { kind: 'refused', refusal: invalid(message, 'messages', 'context_length_exceeded') };
-  }
+  if (left < 1) return { kind: 'refused', refusal: tooLong(contextTokens, prompt) };
   const tokens = Math.min(call.maxTokens ?? Number.POSITIVE_INFINITY, maxTokens ?? Number.POSITIVE_INFINITY, left);
   return { kind: 'room', tokens: Number.isFinite(tokens) ? tokens : DEFAULT_TOKENS };
 }
+
+export const tooLong = (context: number, prompt: number): Refusal =>
+  invalid(
+    `This model's maximum context length is ${context} tokens, prompt and answer together. Your messages and tools have ${prompt} tokens. Shorten them.`,
+    'messages',
+    'context_length_exceeded',
+  );
 
 /** Of a model without a limit of any kind. */
 const DEFAULT_TOKENS = 16_384;

@@ -22,13 +22,14 @@ export function wireCompletion(completion: Completion, format: Bytes): object {
   };
 }
 
-function wireChoice({ index, answer, finishReason, sample }: Choice, { call }: Completion, format: Bytes): object {
+function wireChoice({ index, answer, finishReason, sample, executed }: Choice, { call }: Completion, format: Bytes): object {
   return {
     index,
     message: wireMessage(answer),
     finish_reason: finishReason,
     logprobs: call.logProbs ? wireLogProbs(sample, format) : null,
     ...(call.tokenIds && { token_ids: sample.tokens }),
+    ...(executed && { executed_tool_calls: executed }),
   };
 }
 
