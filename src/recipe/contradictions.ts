@@ -1,4 +1,5 @@
 /** Values that are right one by one and wrong together. Does not judge whether a recipe is good. */
+import { mcpContradictions } from './mcpSchema.js';
 import type { Async, Recipe, RlStage } from './schema.js';
 
 /** One sentence a contradiction. */
@@ -24,6 +25,8 @@ export function contradictions(recipe: Recipe): string[] {
   if (recipe.agent && recipe.engine.deterministic) {
     found.push('engine.deterministic and agent exclude each other: an agent asks its model when it likes, not in lockstep.');
   }
+  if (recipe.mcp) found.push(...mcpContradictions(recipe.mcp));
+  if (recipe.agent && recipe.mcp?.length) found.push('mcp gives tools to the built-in loop: an agent brings its own.');
   if (!rl) return found;
   const { algorithm, reward } = rl;
   if (rl.updatesPerStep > rl.groupsPerStep) {

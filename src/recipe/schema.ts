@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { SERVERS } from '../engine/profiles.js';
+import { mcpServerSchema } from './mcpSchema.js';
 
 const positive = z.number().positive();
 const count = z.int().positive();
@@ -260,6 +261,8 @@ export const recipeSchema = z.strictObject({
   engine: engineSchema.prefault({}),
   prompt: promptSchema.prefault({}),
   tools: z.array(z.string()).default(['code_interpreter']),
+  /** MCP servers whose tools are offered beside `tools`. */
+  mcp: z.array(mcpServerSchema).optional(),
   /** An agent of your own, in place of the built-in loop; absent: the built-in loop with `tools`. */
   agent: agentSchema.optional(),
   sandbox: sandboxSchema.prefault({}),
