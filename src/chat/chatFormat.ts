@@ -32,6 +32,7 @@ export class ChatFormat implements TokenCodec {
   readonly #closing: readonly number[];
   readonly #stops: ReadonlySet<number>;
   readonly #toolPieces = new Map<number, Pieces>();
+  readonly #toldTools = new WeakMap<ToolDescription, ToolDescription>();
   readonly #control: RegExp | undefined;
   readonly #special: RegExp | undefined;
 
@@ -90,8 +91,9 @@ export class ChatFormat implements TokenCodec {
   }
 
   promptText(messages: readonly Message[], tools: readonly ToolDescription[]): string {
-    const placed = this.#placement === 'system' && tools.length > 0 ? withToolList(messages, tools) : messages;
-    return this.#template.render(this.#forTemplate(placed), true, this.#placement === 'template' ? tools : []);
+    const told = this.#placement === 'omit' ? [] : tools.map((tool) => this.#told(tool));
+    const placed = this.#placement === 'system' && told.length > 0 ? withToolList(messages, told) : messages;
+    return this.#template.render(this.#forTemplate(placed), true, this.#placement === 'template' ? told : []);
   }
 
   /**
@@ -165,6 +167,17 @@ export class ChatFormat implements TokenCodec {
     return { promptTokens, tokens, mask };
   }
 
+  /** The tool's words, which may be a stranger's, without control tokens. */
+  #told(tool: ToolDescription): ToolDescription {
+    if (this.#control === undefined) return tool;
+    let told = this.#toldTools.get(tool);
+    if (told === undefined) {
+      told = eachText(tool, (text) => this.neutralise(text)) as ToolDescription;
+      this.#toldTools.set(tool, told);
+    }
+    return told;
+  }
+
   /** What surrounds a tool's result must not depend on it; a template that trims or rewrites results is said. */
   #resultNotes(): string[] {
     const probe = ' {"value": [1]}\n';
@@ -219,6 +232,14 @@ export class ChatFormat implements TokenCodec {
     const calls = this.#traits.writeCalls(toolCalls) ?? toolCalls.map((call) => `\n${writeCall(call)}`).join('');
     return content === '' ? calls.replace(/^\n/, '') : content + calls;
   }
+}
+
+/** Plain JSON with each text changed, those of keys too. */
+function eachText(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => eachText(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [change(key), eachText(inner, change)]));
 }
 
 function withToolList(messages: readonly Message[], tools: readonly ToolDescription[]): Message[] {
