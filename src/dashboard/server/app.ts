@@ -130,6 +130,7 @@ export function dashboard({ folder, assets, token, live: liveOptions }: Dashboar
     const run = catalogue.find(context.req.param('run'));
     const query = new Query(context.req.url);
     const make = exportOf(context.req.param('file'), query);
+    if (context.req.method === 'HEAD') return context.body(null);
     return streamed(context.req.param('file'), run.name, (write) => catalogue.use(run.id, (view) => write(make(view))));
   });
 

@@ -37,13 +37,15 @@ const DOUBTFUL_MS = 2_000;
 /** Of programs, caches and checkpoints: never runs. */
 const LEFT_OUT = new Set(['node_modules', 'checkpoints', '__pycache__', 'site-packages']);
 
-const PAGE = /\.(html|md|json)$/i;
+const PAGE = /\.html$/i;
+const MOST_PAGES = 2_000;
 
 export class Folder {
   readonly root: string;
   #listings = new Map<string, Listing>();
   #runs = new Map<string, FoundRun>();
   #pages: string[] = [];
+  #looked = 0;
   /** Whether there is more than is looked at. */
   cutShort = false;
 
@@ -51,8 +53,14 @@ export class Folder {
     this.root = resolve(root);
   }
 
-  /** Looks again; folders that have not changed are not read anew. By id. */
-  runs(): ReadonlyMap<string, FoundRun> {
+  /**
+   * Looks again; folders that have not changed are not read anew.
+   * @param age what a look that is no older found is good enough, in milliseconds
+   * @returns by id
+   */
+  runs(age = 0): ReadonlyMap<string, FoundRun> {
+    if (Date.now() - this.#looked < age) return this.#runs;
+    this.#looked = Date.now();
     const listings = new Map<string, Listing>();
     const runs = new Map<string, FoundRun>();
     const pages: string[] = [];
@@ -67,7 +75,7 @@ export class Folder {
         const id = folder === this.root ? SELF : relative(this.root, folder).split(sep).join('/');
         runs.set(id, { id, name: basename(folder), folder });
       } else {
-        for (const name of listing.files) pages.push(join(folder, name));
+        for (const name of listing.files) if (pages.length < MOST_PAGES) pages.push(join(folder, name));
       }
       for (const name of listing.folders) {
         if (depth >= DEEPEST || waiting.length >= MOST_FOLDERS) this.cutShort = true;
@@ -85,7 +93,7 @@ export class Folder {
     return this.#runs.get(id) ?? this.runs().get(id);
   }
 
-  /** Pages and tables that lie outside runs. */
+  /** Pages that lie outside runs. */
   pages(): FoundFile[] {
     this.runs();
     return this.#pages.flatMap((path) => {

@@ -35,10 +35,12 @@ export interface LiveOptions {
   readonly lingerMs?: number;
 }
 
+/** Looks at runs before the folders are looked through for new ones. */
+const FOLDERS_EVERY = 3;
 const HELD_EVENTS = 2_000;
 const QUEUED_EVENTS = 500;
-/** Steps told one by one at once; more are loaded anew. */
-const MOST_STEPS = 200;
+/** Steps of a stage, or notes, that are told one by one; more are loaded anew. */
+const MOST_AT_ONCE = 100;
 
 export class Live {
   readonly #catalogue: Catalogue;
@@ -147,7 +149,7 @@ export class Live {
     if (before === undefined) return;
     const now = new Map<string, Seen>();
     let listChanged = false;
-    for (const [id, { folder }] of this.#catalogue.folder.runs()) {
+    for (const [id, { folder }] of this.#catalogue.folder.runs(FOLDERS_EVERY * this.#pollMs)) {
       const old = before.get(id);
       const { stamp } = stampOf(folder);
       // a run that is being written may stop without a word
@@ -189,7 +191,7 @@ export class Live {
   async #tell(run: string, old: Seen, seen: Seen): Promise<void> {
     const fresh = [...seen.done].map(([stage, done]) => ({ stage, from: old.done.get(stage) ?? 0, to: done }));
     const rolledBack = fresh.some(({ from, to }) => to < from) || [...old.done.keys()].some((stage) => !seen.done.has(stage));
-    if (rolledBack || fresh.some(({ from, to }) => to - from > MOST_STEPS)) {
+    if (rolledBack || fresh.some(({ from, to }) => to - from > MOST_AT_ONCE) || seen.note - old.note > MOST_AT_ONCE) {
       this.#emit({ kind: 'reset' });
       return;
     }
@@ -217,7 +219,7 @@ function eventsOf(
   for (const [key, text] of seen.evaluations) {
     if (old.evaluations.get(key) !== text) events.push({ kind: 'evaluation', run, evaluation: JSON.parse(text) as EvaluationSummary });
   }
-  const notes = view.db.prepare('SELECT level, text FROM notes WHERE id > ? AND id <= ? ORDER BY id LIMIT 100').all(old.note, seen.note);
+  const notes = view.db.prepare('SELECT level, text FROM notes WHERE id > ? AND id <= ? ORDER BY id').all(old.note, seen.note);
   for (const note of notes as { level: 'info' | 'warning'; text: string }[]) events.push({ kind: 'note', run, ...note });
   return events;
 }

@@ -43,7 +43,9 @@ describe('texts of tokens', () => {
 
   it('are as many as the tokens, and together what was written', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      fc.property(fc.string({ unit: 'grapheme' }), (any) => {
+        // the mark of broken bytes, written as a character, cannot be told from broken bytes
+        const text = any.replaceAll('\ufffd', '');
         const texts = textsOf(idsOf(text), bytes);
         expect(texts).toHaveLength(idsOf(text).length);
         expect(texts.join('')).toBe(text);

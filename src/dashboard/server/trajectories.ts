@@ -18,13 +18,25 @@ export async function listTrajectories(view: RunView, query: TrajectoryQuery): P
   const remaining = filter.needsFacts ? await view.readThrough(PATIENCE_MS) : 0;
   const { ids, total } = pageOf(view, filter, query);
   const lines = linesOf(view, ids);
-  if (remaining === 0) return { rows: lines, total };
+  const lost = query.flags?.includes('infra') ? lostOf(view, query) : 0;
+  if (remaining === 0) {
+    const note = `${lost} more were lost to infrastructure before they had ended; nothing of them is stored.`;
+    return { rows: lines, total, ...(lost > 0 && { note }) };
+  }
   return {
     rows: lines,
     total,
     atLeast: true,
     note: `An older run is being read through: ${remaining} rollouts are still to come. Ask again for more.`,
   };
+}
+
+/** Rollouts that were never stored, by the metric that counts them. */
+function lostOf(view: RunView, { stage, step }: TrajectoryQuery): number {
+  const lost = view.db.prepare(
+    `SELECT coalesce(sum(value), 0) FROM metrics WHERE name = 'rollout/lost' AND ($stage IS NULL OR stage = $stage) AND ($step IS NULL OR step = $step)`,
+  );
+  return lost.pluck().get({ stage: stage ?? null, step: step ?? null }) as number;
 }
 
 function pageOf(

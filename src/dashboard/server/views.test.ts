@@ -196,6 +196,15 @@ describe('rollouts', () => {
     expect(await idsOf(`text=${encodeURIComponent('हिन्दी')}`)).toEqual([2]);
   });
 
+  it('that were lost are told of, though nothing of them is stored', async () => {
+    const writer = place.writer('lossy');
+    for (const step of [0, 1]) writer.sink({ kind: 'stepEnded', stage: 'rl', step, metrics: { 'rollout/lost': step + 1 } });
+    const page = await server.json<TrajectoryPage>('/api/runs/lossy/trajectories?flags=infra');
+    expect(page).toMatchObject({ rows: [], total: 0, note: expect.stringContaining('3 more were lost') });
+    expect((await server.json<TrajectoryPage>('/api/runs/lossy/trajectories?flags=infra&step=0')).note).toContain('1 more were lost');
+    expect((await server.json<TrajectoryPage>('/api/runs/lossy/trajectories?flags=malformed')).note).toBeUndefined();
+  });
+
   it('refuse what they are not asked by', async () => {
     special();
     for (const query of ['flags=odd', 'sort=name', 'limit=-1', 'step=x', 'correct=maybe', 'stopReason=bored']) {
