@@ -1,0 +1,58 @@
+/** What one arm came to in one block: small enough to be kept as JSON in a repository. Made from a run's store; knows no claims. */
+import type { EvaluationRecord, Metrics, Stage } from '../domain/event.js';
+
+export interface ArmResult {
+  /** Version of this layout. */
+  readonly format: 1;
+  readonly arm: string;
+  /** Hash of everything that decides the run: resolved recipe, start, block's seed. Equal keys are one run. */
+  readonly key: string;
+  readonly block: number;
+  readonly seed: number;
+  /** By stage and name, one value a step in order; null where it was not a finite number or the run ended before. */
+  readonly curves: Partial<Record<Stage, Readonly<Record<string, readonly (number | null)[]>>>>;
+  /** Steps that the stage was to make. */
+  readonly steps: Partial<Record<Stage, number>>;
+  readonly evaluations: readonly Evaluated[];
+  /** Why the run ended before its end through its own fault, for example a loss that is not a number. It counts with what it had. */
+  readonly diverged?: string;
+  /** Rollouts that infrastructure took. */
+  readonly lost: number;
+  /** Tokens that the policy wrote and that were trained on. */
+  readonly tokens: { readonly written: number; readonly trained: number };
+  readonly seconds: number;
+  /** For example `{ cpu, cores, toolwise }`. A block stays on one machine. */
+  readonly machine: Readonly<Record<string, string | number>>;
+}
+
+export interface Evaluated {
+  readonly name: string;
+  readonly stage: Stage;
+  readonly step: number;
+  readonly metrics: Readonly<Record<string, number | null>>;
+}
+
+/** Digits that are kept: results are read by people and compared by machines at 1e-4. */
+const DIGITS = 6;
+
+/** @param steps metrics of each ended step, in order */
+export function curvesOf(
+  steps: readonly { readonly step: number; readonly metrics: Metrics }[],
+  planned: number,
+): Record<string, (number | null)[]> {
+  const names = new Set(steps.flatMap(({ metrics }) => Object.keys(metrics)));
+  const curves: Record<string, (number | null)[]> = {};
+  for (const name of [...names].sort()) curves[name] = new Array<number | null>(planned).fill(null);
+  for (const { step, metrics } of steps)
+    for (const [name, value] of Object.entries(metrics)) if (step < planned) curves[name]![step] = short(value);
+  return curves;
+}
+
+export const evaluatedOf = ({ name, stage, step, metrics }: EvaluationRecord): Evaluated => ({
+  name,
+  stage,
+  step,
+  metrics: Object.fromEntries(Object.entries(metrics).map(([key, value]) => [key, short(value)])),
+});
+
+const short = (value: number): number | null => (Number.isFinite(value) ? Number(value.toPrecision(DIGITS)) : null);
