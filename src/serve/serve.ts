@@ -4,12 +4,8 @@
  */
 import { setMaxListeners } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdaptorServer } from '@hono/node-server';
 import type { CompletionSettings } from '../completions/complete.js';
 import { TokenHistory } from '../completions/history.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
@@ -19,6 +15,7 @@ import type { Log } from '../session/withRun.js';
 import { UserError } from '../userError.js';
 import { type ServedModel, serveApp } from './app.js';
 import { isLoopback } from './guard.js';
+import { listen } from './listener.js';
 
 export interface ServeOptions {
   /** A model's name or folder; a run's folder, `RUN@sft`, `RUN@rl`, `RUN@base` or `RUN@CHECKPOINT`. */
@@ -65,8 +62,6 @@ export interface Served {
 }
 
 const MAX_REQUESTS = 256;
-/** How long what runs may go on once the server ends. */
-const GRACE_MS = 3_000;
 /** How often the engine is looked after. */
 const WATCH_MS = 1_000;
 
@@ -121,10 +116,10 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
       ending: ending.signal,
       onFailure: (error) => log(`a request failed: ${error instanceof Error ? error.message : String(error)}`, 'warning'),
     });
-    const server = await listen(app.fetch, host, port);
+    const listener = await listen(app.fetch, host, port);
     const watched = watchEngine(session);
     return {
-      url: `http://${host.includes(':') ? `[${host}]` : host}:${(server.address() as AddressInfo).port}/v1`,
+      url: `${listener.url}/v1`,
       name: model.name,
       contextTokens,
       streams: sampler.stream !== undefined,
@@ -133,7 +128,7 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
       failed: watched.failed,
       close: async () => {
         watched.stop();
-        await end(server, ending);
+        await listener.close(ending);
         await closeAll();
       },
     };
@@ -152,32 +147,6 @@ function refuseOpenDoors({ host, token, tools }: { host: string; token: string |
     throw new UserError(`a server that runs ${tools.join(', ')} needs a token`, 'Give one with --token or TOOLWISE_SERVE_TOKEN.');
   if (!isLoopback(host))
     throw new UserError(`others can reach ${host}: the server needs a token`, 'Give one with --token or TOOLWISE_SERVE_TOKEN.');
-}
-
-async function listen(fetch: (request: Request) => Response | Promise<Response>, host: string, port: number): Promise<Server> {
-  const server = createAdaptorServer({ fetch }) as Server;
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UserError(`port ${port} of ${host} is in use`, 'Take another with --port, or 0 for any free one.');
-    throw new UserError(`the server cannot listen on ${host}:${port}: ${message}`);
-  }
-  return server;
-}
-
-async function end(server: Server, ending: AbortController): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const late = new AbortController();
-  await Promise.race([closed, sleep(GRACE_MS, undefined, { signal: late.signal }).catch(() => undefined)]);
-  late.abort();
-  ending.abort(new Error('the server ends'));
-  server.closeAllConnections();
-  await closed;
 }
 
 function watchEngine(session: Session): { readonly failed: Promise<never>; readonly stop: () => void } {
