@@ -23,6 +23,8 @@ export interface ChartLine {
   readonly colour: number;
   /** 0 is solid. */
   readonly dash?: number;
+  /** Lines of one part (the same metric of several runs) share a place in the legend. */
+  readonly part?: string;
   /** Called when a frame is drawn. */
   readonly read: () => LinePoints;
 }
@@ -62,13 +64,15 @@ export interface LineChartProps {
   /** For the axis; as `formatY` where absent. */
   readonly formatTick?: (y: number) => string;
   readonly fromZero?: boolean;
+  /** Where x begins while no range is chosen; the first point where absent. */
+  readonly startX?: number;
   readonly stack?: boolean;
   readonly log?: boolean;
   readonly onLog?: (log: boolean) => void;
   readonly range?: XRange | undefined;
   readonly onRange?: (range: XRange | undefined) => void;
   readonly hidden?: ReadonlySet<string>;
-  readonly onToggle?: (key: string) => void;
+  readonly onToggle?: (keys: readonly string[]) => void;
   /** Charts of one group move their cursors together. */
   readonly group?: string;
   readonly subscribe?: (changed: () => void) => () => void;
@@ -190,7 +194,7 @@ export function LineChart(props: LineChartProps) {
         element,
       );
     } else plot.current.setData(data, false);
-    fit(plot.current, newest.current.range);
+    fit(plot.current, newest.current);
     if ((plot.current.cursor.left ?? -1) < 0) tellAt(undefined);
     describe();
   };
@@ -273,15 +277,15 @@ export function LineChart(props: LineChartProps) {
         />
       </figcaption>
       <ul class="legend">
-        {lines.map((line) => (
+        {legendGroups(lines).map((members) => (
           <LegendItem
-            key={line.key}
-            line={line}
-            off={hidden?.has(line.key) === true}
+            key={members[0]!.part ?? members[0]!.key}
+            lines={members}
+            hidden={hidden}
             onToggle={lines.length > 1 ? props.onToggle : undefined}
-            readout={(element) => {
-              if (element === null) readouts.current.delete(line.key);
-              else readouts.current.set(line.key, element);
+            readout={(key, element) => {
+              if (element === null) readouts.current.delete(key);
+              else readouts.current.set(key, element);
             }}
           />
         ))}
@@ -294,20 +298,31 @@ export function LineChart(props: LineChartProps) {
   );
 }
 
-interface LegendItemProps {
-  readonly line: ChartLine;
-  readonly off: boolean;
-  readonly onToggle: ((key: string) => void) | undefined;
-  readonly readout: (element: HTMLElement | null) => void;
+function legendGroups(lines: readonly ChartLine[]): readonly (readonly ChartLine[])[] {
+  const groups = new Map<string, ChartLine[]>();
+  for (const line of lines) {
+    const key = line.part === undefined ? `line ${line.key}` : `part ${line.part}`;
+    groups.set(key, [...(groups.get(key) ?? []), line]);
+  }
+  return [...groups.values()];
 }
 
-function LegendItem({ line, off, onToggle, readout }: LegendItemProps) {
+interface LegendItemProps {
+  readonly lines: readonly ChartLine[];
+  readonly hidden: ReadonlySet<string> | undefined;
+  readonly onToggle: ((keys: readonly string[]) => void) | undefined;
+  readonly readout: (key: string, element: HTMLElement | null) => void;
+}
+
+function LegendItem({ lines, hidden, onToggle, readout }: LegendItemProps) {
+  const shown = lines.filter(({ key }) => hidden?.has(key) !== true);
+  const off = shown.length === 0;
+  const first = lines[0]!;
+  const several = lines.length > 1;
   const label = (
     <>
-      <svg class={`legend-line series-${line.colour + 1} dash-${(line.dash ?? 0) % 4}`} width="18" height="8" aria-hidden="true">
-        <path d="M0 4H18" />
-      </svg>
-      <bdi class="legend-label">{safeLabel(line.label)}</bdi>
+      <LineSign line={first} plain={several} />
+      <bdi class="legend-label">{safeLabel(first.part ?? first.label)}</bdi>
     </>
   );
   return (
@@ -319,21 +334,40 @@ function LegendItem({ line, off, onToggle, readout }: LegendItemProps) {
           type="button"
           class="legend-item"
           aria-pressed={!off}
-          title={off ? 'Show the line' : 'Hide the line'}
-          onClick={() => onToggle(line.key)}
+          title={off ? 'Show' : 'Hide'}
+          onClick={() => onToggle((off ? lines : shown).map(({ key }) => key))}
         >
           {label}
         </button>
       )}
-      {!off && <span class="legend-value" ref={readout} />}
+      {shown.map((line) => (
+        <span key={line.key} class="legend-value" title={several ? safeLabel(line.label) : undefined}>
+          {several && <span class={`legend-dot back-${line.colour + 1}`} />}
+          <span ref={(element) => readout(line.key, element)} />
+        </span>
+      ))}
     </li>
   );
 }
 
+/** How a line is drawn, in its colour; `plain` without one, where the colour tells something else. */
+function LineSign({ line, plain }: { line: ChartLine; plain: boolean }) {
+  return (
+    <svg
+      class={`legend-line ${plain ? 'series-plain' : `series-${line.colour + 1}`} dash-${(line.dash ?? 0) % 4}`}
+      width="18"
+      height="8"
+      aria-hidden="true"
+    >
+      <path d="M0 4H18" />
+    </svg>
+  );
+}
+
 /** The range that is looked at, or all of x. */
-function fit(u: uPlot, range: XRange | undefined): void {
+function fit(u: uPlot, { range, startX }: LineChartProps): void {
   const x = u.data[0];
-  let from = range?.from ?? (x[0] as number);
+  let from = range?.from ?? startX ?? (x[0] as number);
   let to = range?.to ?? (x[x.length - 1] as number);
   if (!(to > from)) {
     from -= 0.5;
@@ -357,11 +391,11 @@ function cutTo(points: LinePoints, from: number, to: number): LinePoints {
 }
 
 /** Whether the key was the chart's: arrows move the cursor, with Shift the range; plus and minus zoom at the cursor; 0 and Escape show all. */
-function chartKey(u: uPlot, event: KeyboardEvent, { onRange, range }: LineChartProps): boolean {
+function chartKey(u: uPlot, event: KeyboardEvent, { onRange, range, startX }: LineChartProps): boolean {
   const x = u.data[0];
   const { min, max } = u.scales.x!;
   if (min == null || max == null) return false;
-  const first = x[0] as number;
+  const first = startX ?? (x[0] as number);
   const last = x[x.length - 1] as number;
   const to = (index: number): true => {
     const i = Math.max(u.valToIdx(min), Math.min(u.valToIdx(max), index));

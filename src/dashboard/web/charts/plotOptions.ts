@@ -4,6 +4,7 @@ import { number } from '../format.js';
 import { type ChartColours, dashOf, faded } from './colours.js';
 import type { ChartDot, LineChartProps, ShownLine } from './LineChart.js';
 import { placeMarks } from './marks.js';
+import { paddedRange } from './scale.js';
 
 export interface PlotWishes {
   readonly width: number;
@@ -32,11 +33,10 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
       continue;
     }
     if (points.low !== undefined && points.high !== undefined) {
-      const edge = { ...base, stroke: faded(stroke, 0.35), width: 1 };
-      series.push(edge, edge);
-      bands.push({ series: [series.length - 1, series.length - 2], fill: faded(stroke, 0.16) });
+      series.push({ ...base, class: 'point-off', paths: () => null });
+      series.push({ ...base, class: 'point-off', paths: spans, fill: faded(stroke, 0.28) });
     }
-    if (points.faint !== undefined) series.push({ ...base, stroke: faded(stroke, 0.35), width: 1, dash });
+    if (points.faint !== undefined) series.push({ ...base, class: 'point-off', stroke: faded(stroke, 0.35), width: 1, dash });
     series.push({ ...base, stroke, width: points.faint === undefined ? 1.5 : 2, dash, points: { show: points.x.length === 1, size: 6 } });
   }
   // on a stack each line is filled down to the one below it
@@ -90,14 +90,39 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
   };
 }
 
-/** A little air above and below; 0 is in it where that is asked. */
-export function paddedRange(min: number | null, max: number | null, fromZero: boolean): [number, number] {
-  if (min === null || max === null || !Number.isFinite(min) || !Number.isFinite(max)) return [0, 1];
-  const low = fromZero ? Math.min(0, min) : min;
-  const high = fromZero ? Math.max(0, max) : max;
-  const air = high > low ? (high - low) * 0.06 : Math.max(Math.abs(high) * 0.1, 1e-6);
-  return [fromZero && low === 0 ? 0 : low - air, high + air];
-}
+/** Least to most of each bucket as an upright bar; buckets in one pixel column become one. Many bars are cheap where an outline is not. */
+const spans: uPlot.Series.PathBuilder = (u, seriesIdx, from, to) => {
+  const x = u.data[0];
+  const low = u.data[seriesIdx - 1]!;
+  const high = u.data[seriesIdx]!;
+  const path = new Path2D();
+  const first = u.valToPos(x[from] as number, 'x', true);
+  const last = u.valToPos(x[to] as number, 'x', true);
+  const wide = Math.max(1, Math.round((last - first) / Math.max(1, to - from)));
+  let column = Number.NaN;
+  let least = 0;
+  let most = 0;
+  const add = (): void => {
+    if (Number.isNaN(column)) return;
+    const top = u.valToPos(most, 'y', true);
+    path.rect(column - (wide >> 1), top, wide, Math.max(1, u.valToPos(least, 'y', true) - top));
+  };
+  for (let i = from; i <= to; i++) {
+    const bottom = low[i];
+    const top = high[i];
+    if (bottom == null || top == null) continue;
+    const at = Math.round(u.valToPos(x[i] as number, 'x', true));
+    if (at === column) {
+      if (bottom < least) least = bottom;
+      if (top > most) most = top;
+      continue;
+    }
+    add();
+    [column, least, most] = [at, bottom, top];
+  }
+  add();
+  return { stroke: null, fill: path, flags: 0 };
+};
 
 function drawMarks(u: uPlot, { marks }: LineChartProps, colours: ChartColours): void {
   const all = marks?.() ?? [];

@@ -82,8 +82,10 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
     () => (next: XRange | undefined) => setQuery({ from: next && rounded(next.from), to: next && rounded(next.to) }),
     [],
   );
-  const toggle = (name: string, keys: ReadonlySet<string>, key: string): void => {
-    setQuery({ [name]: keys.has(key) ? [...keys].filter((each) => each !== key) : [...keys, key] });
+  const toggle = (name: string, present: ReadonlySet<string>, keys: readonly string[]): void => {
+    const next = new Set(present);
+    for (const key of keys) if (!next.delete(key)) next.add(key);
+    setQuery({ [name]: [...next] });
   };
   useShortcuts('Curves', [
     { keys: 'r', label: 'reset the zoom', run: () => (range === undefined ? false : setRange(undefined)) },
@@ -123,13 +125,14 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
       fromZero={panel.fromZero === true}
       stack={panel.stack === true && !several}
       log={logs.has(panel.key)}
-      onLog={() => toggle('log', logs, panel.key)}
+      onLog={() => toggle('log', logs, [panel.key])}
       big={bigs.has(panel.key)}
-      onBig={() => toggle('big', bigs, panel.key)}
+      onBig={() => toggle('big', bigs, [panel.key])}
+      startX={0}
       range={range}
       onRange={setRange}
       hidden={hidden}
-      onToggle={(key) => toggle('off', hidden, key)}
+      onToggle={(keys) => toggle('off', hidden, keys)}
       group="curves"
       subscribe={subscribe}
       fileName={`${several ? 'runs' : runs[0]!.name}-${stage}-${panel.title}`}

@@ -212,7 +212,7 @@ function Checkpoints({ run }: { run: RunDetail }) {
 }
 
 function Facts({ run }: { run: RunDetail }) {
-  const machine = Object.entries(run.extra).map(([name, value]) => [name, plain(value)] as const);
+  const machine = Object.entries(run.extra).flatMap(([name, value]) => flat(name, value));
   return (
     <Card id="facts" title="Facts">
       <dl class="facts">
@@ -254,6 +254,12 @@ function Fact({ name, value }: { name: string; value: string }) {
       </dd>
     </div>
   );
+}
+
+/** Objects by their fields, one level deep. */
+function flat(name: string, value: unknown): readonly (readonly [name: string, value: string])[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, plain(value)]];
+  return Object.entries(value).map(([field, inner]) => [`${name} ${field}`, plain(inner)] as const);
 }
 
 const plain = (value: unknown): string =>

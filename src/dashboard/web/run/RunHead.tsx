@@ -34,7 +34,7 @@ export function RunHead({ run }: { run: RunDetail }) {
           ))}
         </ul>
       )}
-      {run.note !== undefined && <Note tone={run.state === 'unreadable' ? 'bad' : 'warn'}>{safeLabel(run.note)}</Note>}
+      {run.note !== undefined && <Note tone={run.state === 'unreadable' ? 'bad' : 'info'}>{safeLabel(run.note)}</Note>}
     </div>
   );
 }

@@ -43,6 +43,7 @@ export function curveLines(panel: Panel, sources: readonly CurveSource[], { kind
       ({ metric, label }, part): ChartLine => ({
         key: several ? `${id} ${metric}` : metric,
         label: several ? (panel.lines.length > 1 ? `${name} · ${label}` : name) : label,
+        ...(several && { part: label }),
         colour: several ? run % 8 : part % 8,
         dash: several ? part + Math.floor(run / 8) : Math.floor(part / 8),
         read: () => readLine(data, metric, kind, panel.stack === true && !several ? 0 : smoothing, range),

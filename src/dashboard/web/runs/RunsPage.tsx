@@ -167,7 +167,7 @@ function columnsOf(selected: ReadonlySet<string>, select: (row: RunRow) => void,
           {run.note === undefined ? (
             <span class="faint cut">{safeLabel(narrow ? progressText(run, now) : begunText(run, now))}</span>
           ) : (
-            <span class={`cut ${run.state === 'unreadable' ? 'bad' : 'warn'}`} title={safeLabel(run.note)}>
+            <span class={`cut ${run.state === 'unreadable' ? 'bad' : 'faint'}`} title={safeLabel(run.note)}>
               {safeLabel(run.note)}
             </span>
           )}

@@ -4,6 +4,7 @@ import type { LiveEvent, RunSummary } from '../../api.js';
 import { ApiError, getJson } from '../client.js';
 import { onLive } from '../live.js';
 import { createStore, useStore } from '../store.js';
+import { mergedSummary } from './mergedSummary.js';
 
 export interface RunsList {
   readonly runs: readonly RunSummary[] | undefined;
@@ -63,17 +64,4 @@ function merge(event: LiveEvent): void {
     if (changed !== undefined) list.set({ runs: changed, error });
     changed = undefined;
   });
-}
-
-/** What one event changes in the line of its run. */
-export function mergedSummary(run: RunSummary, event: LiveEvent, now: string): RunSummary {
-  if (event.kind === 'steps') {
-    const stages = run.stages.map((stage) => (stage.stage === event.stage ? { ...stage, done: event.step + 1 } : stage));
-    return { ...run, stages, last: event.metrics, updatedAt: now };
-  }
-  if (event.kind === 'evaluation') {
-    const { evaluation } = event;
-    return { ...run, evaluations: [...run.evaluations.filter(({ name }) => name !== evaluation.name), evaluation], updatedAt: now };
-  }
-  return run;
 }
