@@ -123,6 +123,8 @@ function checkNumbers(name: string, options: McpOptions): void {
 /** @throws UserError */
 function checkChoice(name: string, chosen: readonly McpToolInfo[], hash: string, options: McpOptions): void {
   const offered = chosen.map(({ serverName }) => serverName);
+  if (offered.length === 0)
+    throw new UserError(`the MCP server ${name} offers no tools`, 'Is it the right server, and do include and exclude leave some?');
   if (options.hash !== undefined && options.hash !== hash) {
     throw new UserError(
       `the tools of the MCP server ${name} are not those that were looked at: their hash is ${hash}, not ${options.hash}`,
