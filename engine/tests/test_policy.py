@@ -1,5 +1,6 @@
 """Training: the packed stream against a plain padded pass, the optimizer against PyTorch's, checkpoints bit for bit."""
 
+import pickle
 import random
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import torch
 from tiny_models import VOCABULARY, write_model
 from transformers import AutoModelForCausalLM
 
+from toolwise_engine.checkpoint import WEIGHTS
 from toolwise_engine.errors import EngineError
 from toolwise_engine.policy import AdamParams, Datum, Policy
 
@@ -210,6 +212,19 @@ def test_mistakes_are_told(tmp_path):
     with pytest.raises(EngineError, match="not finite"):
         policy.optim_step(AdamParams())
     assert policy.version == 0
+
+
+def test_a_checkpoint_that_holds_a_pickle_is_refused_and_nothing_in_it_is_run(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "sprung",)
+
+    policy = Policy.create(write_model(tmp_path / "m"), "float32")
+    policy.save(tmp_path / "saved", optimizer=False)
+    (tmp_path / "saved" / WEIGHTS).write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(EngineError, match="damaged, or no safetensors file"):
+        policy.load(tmp_path / "saved", optimizer=False)
+    assert not (tmp_path / "sprung").exists()
 
 
 def test_repeats_are_bit_equal(tmp_path):

@@ -147,6 +147,35 @@ def test_a_small_body_that_unfolds_to_gigabytes_is_refused(monkeypatch: pytest.M
     assert app.unpack(zstandard.ZstdCompressor().compress(bytes(2**20))) == bytes(2**20)
 
 
+def test_a_crowd_of_tiny_parts_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proto, "MOST_PARTS", 1000)
+
+    def part(number: int, content: bytes) -> bytes:
+        assert len(content) < 2**14
+        return bytes([number << 3 | 2, len(content) & 127 | 128, len(content) >> 7]) + content
+
+    monkeypatch.setattr(proto, "_types", lambda: pytest.fail("it was read"))
+    crowds = [part(3, b"") * 1001, part(3, part(1, b"") * 1001), part(3, part(1, b"") * 400) * 3, part(5, b"") * 1001]
+    for crowd in crowds:
+        with pytest.raises(EngineError, match="more than 1000 data, chunks and tensors"):
+            proto.read_training_request(part(1, b"model") + crowd)
+
+
+def test_a_tensor_of_many_dimensions_is_refused(engine: EngineProcess) -> None:
+    message: Any = proto._types()["ForwardBackwardRequest"]()
+    message.ParseFromString(message_of(train_body(engine.new_model())))
+    message.data[0].loss_fn_inputs["weights"].shape.extend([1] * 100)
+    assert "dimensions" in send(engine, message.SerializeToString()).json()["detail"]
+
+
+def test_a_body_that_does_not_say_how_long_it_is_is_refused_once_it_is_too_long(engine: EngineProcess) -> None:
+    piece = bytes(2**23)
+    pieces = (piece for _ in range(app.MAX_BODY // len(piece) + 1))
+    answer = engine.client.post("forward_backward", content=pieces, headers={"content-type": proto.CONTENT_TYPE})
+    assert answer.status_code == 413 and "send fewer" in answer.json()["detail"]
+    assert engine.client.get("healthz").status_code == 200
+
+
 def test_a_model_is_made_by_loading_a_checkpoint(engine: EngineProcess) -> None:
     model = engine.new_model(rank=4, train_unembed=False)
     engine.run("forward_backward", train_body(model))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from toolwise_engine import fields
 from toolwise_engine.checkpoints import Address, CheckpointStore, parse_address
 from toolwise_engine.errors import EngineError, sentence_for
 
@@ -32,6 +33,15 @@ def test_what_was_written_is_listed_with_its_facts(tmp_path: Path) -> None:
     assert (address, facts.base_model, facts.policy_version, facts.optimizer) == (PLACE, "tiny", 3, True)
     assert store.models() == ["model_1"]
     assert CheckpointStore(store.root).facts(PLACE) == facts
+
+
+def test_a_name_ends_where_it_ends() -> None:
+    parse_address("tinker://model_1/weights/a")
+    for path in ("tinker://model_1/weights/a\n", "tinker://model_1\n/weights/a", "tinker://model_1/weights/..", "tinker://../weights/a"):
+        with pytest.raises(EngineError, match="expected tinker"):
+            parse_address(path)
+    with pytest.raises(EngineError, match="expected letters"):
+        fields.get_identifier({"path": "a\n"}, "path")
 
 
 def test_a_failed_write_leaves_the_old_checkpoint_and_nothing_else(tmp_path: Path) -> None:

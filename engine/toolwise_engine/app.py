@@ -29,7 +29,7 @@ from toolwise_engine.wire import encode, parse_body
 from toolwise_engine.worker import Worker
 
 PREFIX = "/api/v1"
-MAX_BODY = 512 * 2**20
+MAX_BODY = 128 * 2**20
 SWEEP_SECONDS = 5.0
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -165,7 +165,13 @@ async def read_body(request: Request, wanted: str = "application/json") -> bytes
     length = headers.get("content-length")
     if length is not None and length.isdigit() and int(length) > MAX_BODY:
         raise user_error(f"The body has {length} bytes: at most {MAX_BODY} are taken; send fewer sequences at a time.", 413)
-    body = await request.body()
+    pieces, size = [], 0
+    async for piece in request.stream():  # A body sent in chunks announces no length.
+        size += len(piece)
+        if size > MAX_BODY:
+            raise user_error(f"The body has more than {MAX_BODY} bytes; send fewer sequences at a time.", 413)
+        pieces.append(piece)
+    body = b"".join(pieces)
     return unpack(body) if packing == "zstd" else body
 
 

@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from toolwise_engine.errors import user_error
+from toolwise_engine.errors import server_error, user_error
 
 WEIGHTS = "model.safetensors"
 MOMENTS = "optimizer.safetensors"
@@ -80,7 +81,15 @@ def load_weights(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Weights by published name and the state file."""
     if not (folder / STATE).exists():
         raise user_error(f"no checkpoint in {folder}")
-    return load_file(folder / WEIGHTS), json.loads((folder / STATE).read_text())
+    return _tensors(folder / WEIGHTS), json.loads((folder / STATE).read_text())
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    """What a safetensors file holds. Nothing of another kind is read, so nothing in it is ever run."""
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise server_error(f"{path.parent.name}/{path.name} is damaged, or no safetensors file: {error}") from None
 
 
 def load_moments(folder: Path, state: dict[str, Any]) -> tuple[int, dict[str, Tensor], dict[str, Tensor]]:
@@ -88,7 +97,7 @@ def load_moments(folder: Path, state: dict[str, Any]) -> tuple[int, dict[str, Te
     if "optimizer_steps" not in state:
         raise user_error("the checkpoint holds no optimizer state: load it without, or save it with")
     parts: dict[str, dict[str, Tensor]] = {"first": {}, "second": {}}
-    for name, tensor in load_file(folder / MOMENTS).items():
+    for name, tensor in _tensors(folder / MOMENTS).items():
         kind, _, rest = name.partition(".")
         parts[kind][rest] = tensor
     return state["optimizer_steps"], parts["first"], parts["second"]

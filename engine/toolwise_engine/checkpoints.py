@@ -21,7 +21,7 @@ from toolwise_engine.errors import server_error, user_error
 
 Kind = Literal["weights", "sampler_weights"]
 KINDS: tuple[Kind, ...] = ("weights", "sampler_weights")
-_PATH = re.compile(r"^tinker://([a-zA-Z0-9_:-]{1,128})/(weights|sampler_weights)/([a-zA-Z0-9_-]{1,128})$")
+_PATH = re.compile(r"tinker://([a-zA-Z0-9_:-]{1,128})/(weights|sampler_weights)/([a-zA-Z0-9_-]{1,128})")
 _FACTS = "checkpoint.json"
 
 
@@ -50,7 +50,7 @@ class Facts:
 
 
 def parse_address(path: str, field: str = "path") -> Address:
-    match = _PATH.match(path)
+    match = _PATH.fullmatch(path)
     if match is None:
         raise user_error(
             f'{field} is "{path[:200]}": expected tinker://<model_id>/weights/<name> or tinker://<model_id>/sampler_weights/<name>.'

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from toolwise_engine.errors import user_error
 
-IDENTIFIER = re.compile(r"^[a-zA-Z0-9_-]{1,128}$")
-MODEL_ID = re.compile(r"^[a-zA-Z0-9_:-]{1,128}$")
+IDENTIFIER = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+MODEL_ID = re.compile(r"[a-zA-Z0-9_:-]{1,128}")
 _INT = frozenset((int,))
 _NUMBER = frozenset((int, float))
 _MISSING = object()
@@ -70,7 +70,7 @@ def get_optional_text(body: dict, field: str) -> str | None:
 def get_identifier(body: dict, field: str, name: str | None = None) -> str:
     value = body.get(field, _MISSING)
     pattern = MODEL_ID if field in ("model_id", "training_run_id") else IDENTIFIER
-    if type(value) is not str or not pattern.match(value):
+    if type(value) is not str or not pattern.fullmatch(value):
         refuse(name or field, "letters, digits, _ and - (at most 128)", value)
     return value
 

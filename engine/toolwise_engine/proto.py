@@ -6,7 +6,9 @@ The message types are described below by number, name and type, and built once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,11 @@ _ENUMS = {"StopReason": ("STOP", "LENGTH"), "DType": ("UNSPECIFIED", "FLOAT32", 
 _NUMPY = {1: np.dtype("<f4"), 2: np.dtype("<i8"), 3: np.dtype("<i4")}
 _BFLOAT16 = 4
 _Field = descriptor_pb2.FieldDescriptorProto
+
+MOST_PARTS = 2**19
+"""Data, chunks and tensors of one request, taken together. A part may be two bytes long, and takes hundreds once it is read."""
+
+MOST_DIMENSIONS = 8
 
 
 def _file() -> descriptor_pb2.FileDescriptorProto:
@@ -97,6 +104,7 @@ def _types() -> dict[str, type[Message]]:
 
 def read_training_request(raw: bytes) -> tuple[dict[str, Any], bool]:
     """A ForwardBackwardRequest as the JSON body of forward_backward or, with True beside it, of forward."""
+    _refuse_crowds(raw)
     message: Any = _types()["ForwardBackwardRequest"]()
     try:
         message.ParseFromString(raw)
@@ -109,6 +117,53 @@ def read_training_request(raw: bytes) -> tuple[dict[str, Any], bool]:
     inputs = {"data": data, "loss_fn": message.loss_fn, "loss_fn_config": config or None}
     field = "forward_input" if message.forward_only else "forward_backward_input"
     return {"model_id": message.model_id, "seq_id": message.seq_id, field: inputs}, message.forward_only
+
+
+def _refuse_crowds(raw: bytes) -> None:
+    """Refuses a message of more parts than a request has any use for, before it is read. One that is no message is left to the reader."""
+    parts = 0
+    try:
+        for number, begin, end in _fields(raw, 0, len(raw)):
+            parts += 1
+            if number == 3:
+                parts += sum(1 for _ in islice(_fields(raw, begin, end), MOST_PARTS))
+            if parts > MOST_PARTS:
+                raise user_error(f"The message has more than {MOST_PARTS} data, chunks and tensors: send fewer at a time.", 413)
+    except IndexError:
+        pass
+
+
+def _fields(raw: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Number, begin and end of each field of the message in raw[at:end]. IndexError where it is none."""
+    while at < end:
+        tag, at = _varint(raw, at)
+        wire = tag & 7
+        if wire == 2:
+            length, at = _varint(raw, at)
+        elif wire == 0:
+            length = _varint(raw, at)[1] - at
+        elif wire in (1, 5):
+            length = 8 if wire == 1 else 4
+        else:
+            raise IndexError
+        if length > end - at:
+            raise IndexError
+        yield tag >> 3, at, at + length
+        at += length
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = raw[at]
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        if shift > 63:
+            raise IndexError
 
 
 def _datum(datum: Any, field: str) -> dict[str, Any]:
@@ -126,6 +181,8 @@ def _datum(datum: Any, field: str) -> dict[str, Any]:
 def _tensor(tensor: Any, field: str) -> dict[str, Any]:
     if tensor.WhichOneof("choice") == "sparse_csr":
         return {"sparse_crow_indices": []}
+    if len(tensor.shape) > MOST_DIMENSIONS:
+        raise user_error(f"{field} has {len(tensor.shape)} dimensions: at most {MOST_DIMENSIONS} are taken.")
     data = _numbers(tensor.dense, tensor.dtype, field)
     return {"data": data, "shape": list(tensor.shape) or None}
 

@@ -95,6 +95,8 @@ describe('order', () => {
     });
     expect(result.status).toBe('fulfilled');
     expect(trainer.policyVersion).toBe(0);
+    server.on('retrieve_future', { body: { sampling_session_id: 'x' } });
+    expect((await trainer.publish()).policyVersion).toBe(0);
   });
 
   it('gives a snapshot the version of the updates that were asked for before it', async () => {
