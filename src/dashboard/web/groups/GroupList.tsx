@@ -1,8 +1,8 @@
 /** The groups of a run: which problem, how many were right, how far the rewards are apart. */
-import type { Stage } from '../../../domain/event.js';
-import type { Num, RunDetail } from '../../api.js';
+import type { GroupLine, GroupPage, RunDetail } from '../../api.js';
 import { runPath } from '../client.js';
 import { Empty, Failed, Loading, Meter, Note, Select } from '../components/bits.js';
+import { SafeText } from '../components/SafeText.js';
 import { type Column, Table } from '../components/Table.js';
 import { count, counted, number, STAGE_NAMES } from '../format.js';
 import { setQuery, useRoute } from '../navigation.js';
@@ -12,28 +12,9 @@ import { usePages } from '../trajectories/usePages.js';
 import { GROUP_KINDS, GROUP_SORTS, type GroupKind, type GroupSort, groupFilterOf, groupPatch } from './groupQuery.js';
 import './groups.css';
 
-export interface GroupLine {
-  readonly groupId: string;
-  readonly stage: Stage;
-  readonly step: number;
-  readonly split: string;
-  readonly problemId: string;
-  readonly rollouts: number;
-  readonly right: number;
-  readonly reward?: Num;
-  readonly low?: Num;
-  readonly high?: Num;
-}
-
-interface GroupPage {
-  readonly groups: readonly GroupLine[];
-  readonly total: number;
-  readonly note?: string;
-}
-
 const COLUMNS: readonly Column<GroupLine>[] = [
-  { key: 'group', title: 'Group', width: 'minmax(90px, 0.8fr)', cell: (row) => <span title={row.groupId}>{row.groupId}</span> },
-  { key: 'problem', title: 'Problem', width: 'minmax(120px, 1.2fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
+  { key: 'group', title: 'Group', width: 'minmax(90px, 0.8fr)', cell: (row) => <SafeText text={row.groupId} as="line" /> },
+  { key: 'problem', title: 'Problem', width: 'minmax(120px, 1.2fr)', cell: (row) => <SafeText text={row.problemId} as="line" /> },
   { key: 'where', title: 'Where', width: 'minmax(110px, 0.9fr)', cell: whereWords, wide: true },
   {
     key: 'right',
@@ -113,7 +94,7 @@ export function GroupList({ detail }: { readonly detail: RunDetail }) {
         />
         {filter.problemId !== undefined && (
           <button type="button" class="flag-chip" aria-pressed="true" onClick={() => setQuery({ problemId: undefined })}>
-            problem {filter.problemId} ×
+            problem <SafeText text={filter.problemId} /> ×
           </button>
         )}
         <span class="grow" />

@@ -77,12 +77,13 @@ function Group({ run, group }: { run: string; group: GroupView }) {
         )}
         <SpreadWords spread={spread} />
       </p>
+      {group.note !== undefined && <Note>{group.note}</Note>}
       {spread.kind === 'equal' && (
         <Note tone="warn">
           All {count(spread.count)} rollouts earned {number(spread.reward)}: every advantage is exactly 0, so this group gives no gradient.
         </Note>
       )}
-      <div class="scroll">
+      <section class="scroll" aria-label="Rollouts of the group" tabIndex={0}>
         <table class="plain group-table">
           <thead>
             <tr>
@@ -151,7 +152,7 @@ function Group({ run, group }: { run: string; group: GroupView }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       {pair && (
         <section class="group-diff" aria-label="Difference of two">
           <h3>

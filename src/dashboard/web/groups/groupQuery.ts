@@ -1,4 +1,5 @@
 /** The filter of the list of groups as it stands in an address. Pure. */
+import type { GroupQuery } from '../../api.js';
 import { oneOf, type Query, type QueryPatch } from '../router.js';
 
 export const GROUP_KINDS = {
@@ -6,7 +7,7 @@ export const GROUP_KINDS = {
   equal: 'rewards equal (no gradient)',
   allRight: 'all right',
   allWrong: 'all wrong',
-} as const;
+} as const satisfies Readonly<Record<NonNullable<GroupQuery['kind']>, string>>;
 export type GroupKind = keyof typeof GROUP_KINDS;
 
 export const GROUP_SORTS = {
@@ -15,7 +16,7 @@ export const GROUP_SORTS = {
   spread: 'widest spread of rewards',
   '-reward': 'highest mean reward',
   reward: 'lowest mean reward',
-} as const;
+} as const satisfies Readonly<Record<NonNullable<GroupQuery['sort']>, string>>;
 export type GroupSort = keyof typeof GROUP_SORTS;
 
 export interface GroupFilter {

@@ -4,7 +4,7 @@ import type { ModesView as Modes } from '../../api.js';
 import { LineChart } from '../charts/LineChart.js';
 import { runPath } from '../client.js';
 import { Empty, Failed, Loading, Note, Select } from '../components/bits.js';
-import { count, fixed, percent, STAGE_NAMES, stepLabel } from '../format.js';
+import { count, fixed, number, percent, STAGE_NAMES, stepLabel } from '../format.js';
 import { useLive, useThrottled } from '../live.js';
 import { setQuery, useRoute } from '../navigation.js';
 import { oneOf } from '../router.js';
@@ -37,6 +37,7 @@ function ModesOf({ view, run }: { view: Modes; run: string }) {
   );
   return (
     <section class="modes" aria-label="Reasoning modes">
+      <h2>Deliberative and reactive rollouts</h2>
       <div class="prose">
         <p>
           <strong>Deliberative</strong> rollouts think long and call seldom, <strong>reactive</strong> ones think little and call often. Of
@@ -89,6 +90,7 @@ function FigureChart({ name, moments, run }: { name: FigureName; moments: readon
       title={title}
       xName="step"
       formatX={train ? stepLabel : count}
+      formatTick={(y) => (share ? percent(y, 0) : number(y))}
       formatY={share ? (y) => percent(y) : (y) => fixed(y, 2)}
       fromZero
       group="modes"
@@ -113,7 +115,7 @@ function FirstAndLast({ moments }: { moments: readonly Moment[] }) {
   if (first === undefined || last === undefined) return null;
   const both = first !== last;
   return (
-    <div class="scroll">
+    <section class="scroll" aria-label="First and last" tabIndex={0}>
       <table class="plain mode-table">
         <caption>
           {both ? `${whereWords(first)} → ${whereWords(last)}` : whereWords(last)} ({both && `${count(rolloutsOf(first))} → `}
@@ -143,7 +145,7 @@ function FirstAndLast({ moments }: { moments: readonly Moment[] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </section>
   );
 }
 
@@ -151,7 +153,7 @@ function AllMoments({ moments }: { moments: readonly Moment[] }) {
   return (
     <details>
       <summary>All {count(moments.length)} moments in numbers</summary>
-      <div class="scroll">
+      <section class="scroll" aria-label="All moments" tabIndex={0}>
         <table class="plain mode-table">
           <thead>
             <tr>
@@ -184,7 +186,7 @@ function AllMoments({ moments }: { moments: readonly Moment[] }) {
             )}
           </tbody>
         </table>
-      </div>
+      </section>
     </details>
   );
 }

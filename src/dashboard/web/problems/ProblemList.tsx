@@ -1,5 +1,5 @@
 /** The problems of a run: how often each was met and solved, hardest first, or by how much it changed. */
-import type { Num, ProblemPage, RunDetail, ProblemLine as Solved } from '../../api.js';
+import type { ProblemLine, ProblemPage, RunDetail } from '../../api.js';
 import { runPath } from '../client.js';
 import { Failed, Loading, Meter, Note, Search, Select } from '../components/bits.js';
 import { SafeText } from '../components/SafeText.js';
@@ -11,9 +11,6 @@ import { usePages } from '../trajectories/usePages.js';
 import { PROBLEM_SORTS, type ProblemSort, problemFilterOf } from './problemQuery.js';
 import '../trajectories/trajectories.css';
 import './problems.css';
-
-/** Accuracy in the first and the last third of its meetings, where it was met more than once. */
-type ProblemLine = Solved & { readonly early?: Num; readonly late?: Num };
 
 const COLUMNS: readonly Column<ProblemLine>[] = [
   {
@@ -27,7 +24,7 @@ const COLUMNS: readonly Column<ProblemLine>[] = [
       </span>
     ),
   },
-  { key: 'problem', title: 'Problem', width: 'minmax(110px, 0.8fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
+  { key: 'problem', title: 'Problem', width: 'minmax(110px, 0.8fr)', cell: (row) => <SafeText text={row.problemId} as="line" /> },
   { key: 'question', title: 'Question', width: 'minmax(120px, 3fr)', cell: (row) => <SafeText text={row.question} as="line" /> },
   { key: 'rollouts', title: 'Rollouts', width: '76px', align: 'right', cell: (row) => count(row.rollouts), wide: true },
 ];

@@ -42,7 +42,7 @@ export function ProblemPage({ run, problemId }: { readonly run: string; readonly
         )}
       </div>
       {meetings.length > 0 && <MeetingsChart run={run} meetings={meetings} />}
-      <div class="scroll">
+      <section class="scroll" aria-label="Meetings" tabIndex={0}>
         <table class="plain">
           <thead>
             <tr>
@@ -77,7 +77,7 @@ export function ProblemPage({ run, problemId }: { readonly run: string; readonly
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </article>
   );
 }

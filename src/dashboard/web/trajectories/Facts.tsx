@@ -1,7 +1,9 @@
 /** What a rollout came to, at its side: verdict and why, reward by part, advantage, why it ended, and its measures. */
+import { Fragment } from 'preact';
 import type { TrajectoryView } from '../../api.js';
 import { SafeText } from '../components/SafeText.js';
 import { count, duration, number, signed } from '../format.js';
+import { useMedia } from '../useMedia.js';
 import { groupHref, problemHref } from './links.js';
 import { FlagMarks, RightMark, stopWords, whereWords } from './marks.js';
 
@@ -19,55 +21,62 @@ export const REASONS: Readonly<Record<string, string>> = {
 
 export function Facts({ view, run }: { readonly view: TrajectoryView; readonly run: string }) {
   const versions = [...new Set(view.segmentsOf.map(({ policyVersion }) => policyVersion))];
+  const narrow = useMedia('(max-width: 900px)');
   const tags = Object.entries(view.problem).filter(([, value]) => value !== null && value !== undefined);
   return (
     <aside class="rollout-facts" aria-label="What it came to">
       <VerdictFacts view={view} />
-      {view.rewardParts && <RewardParts parts={view.rewardParts} total={view.reward} />}
-      <dl class="pairs">
-        <Pair name="advantage" value={view.advantage === undefined ? undefined : signed(view.advantage, 4)} />
-        <Pair name="ended" value={stopText(view)} />
-        <Pair name="where" value={whereWords(view)} />
-        <Pair name="tokens" value={`${count(view.modelTokens)} by the model, ${count(view.tokens)} in all`} />
-        <Pair name="turns, calls" value={`${count(view.turns)}, ${count(view.calls)} executed`} />
-        <Pair name="time" value={duration(view.seconds)} />
-        <Pair
-          name={versions.length > 1 ? 'policies' : 'policy'}
-          value={versions.length === 0 ? undefined : versions.length > 4 ? `${versions[0]} … ${versions.at(-1)}` : versions.join(', ')}
-        />
-        <Pair name="sampled from step" value={view.sampledFrom === undefined ? undefined : count(view.sampledFrom)} />
-        <Pair name="entropy" value={view.entropy === undefined ? undefined : `${number(view.entropy)} nats a token`} />
-        <dt>problem</dt>
-        <dd>
-          <a href={problemHref(run, view.problemId)}>
-            <SafeText text={view.problemId} />
-          </a>
-        </dd>
-        <dt>group</dt>
-        <dd>
-          <a href={groupHref(run, view)}>
-            <SafeText text={view.groupId} />
-          </a>
-        </dd>
-      </dl>
-      {view.flags.length > 0 && <FlagMarks flags={view.flags} />}
-      {tags.length > 0 && (
-        <details>
-          <summary>Fields of the problem ({tags.length})</summary>
+      <details class="rollout-more" open={!narrow}>
+        <summary>Reward, advantage and measures</summary>
+        <div class="rollout-more-body">
+          {view.rewardParts && <RewardParts parts={view.rewardParts} total={view.reward} />}
+          {view.environment && <EnvironmentFacts environment={view.environment} />}
           <dl class="pairs">
-            {tags.map(([name, value]) => (
-              <div key={name} class="pair">
-                <dt>
-                  <SafeText text={name} />
-                </dt>
-                <dd>
-                  <SafeText text={typeof value === 'string' ? value : JSON.stringify(value, null, 1)} as="block" length={2_000} />
-                </dd>
-              </div>
-            ))}
+            <Pair name="advantage" value={view.advantage === undefined ? undefined : signed(view.advantage, 4)} />
+            <Pair name="ended" value={stopText(view)} />
+            <Pair name="where" value={whereWords(view)} />
+            <Pair name="tokens" value={`${count(view.modelTokens)} by the model, ${count(view.tokens)} in all`} />
+            <Pair name="turns, calls" value={`${count(view.turns)}, ${count(view.calls)} executed`} />
+            <Pair name="time" value={duration(view.seconds)} />
+            <Pair
+              name={versions.length > 1 ? 'policies' : 'policy'}
+              value={versions.length === 0 ? undefined : versions.length > 4 ? `${versions[0]} … ${versions.at(-1)}` : versions.join(', ')}
+            />
+            <Pair name="sampled from step" value={view.sampledFrom === undefined ? undefined : count(view.sampledFrom)} />
+            <Pair name="entropy" value={view.entropy === undefined ? undefined : `${number(view.entropy)} nats a token`} />
+            <dt>problem</dt>
+            <dd>
+              <a href={problemHref(run, view.problemId)}>
+                <SafeText text={view.problemId} />
+              </a>
+            </dd>
+            <dt>group</dt>
+            <dd>
+              <a href={groupHref(run, view)}>
+                <SafeText text={view.groupId} />
+              </a>
+            </dd>
           </dl>
-        </details>
-      )}
+          {view.flags.length > 0 && <FlagMarks flags={view.flags} />}
+          {tags.length > 0 && (
+            <details>
+              <summary>Fields of the problem ({tags.length})</summary>
+              <dl class="pairs">
+                {tags.map(([name, value]) => (
+                  <div key={name} class="pair">
+                    <dt>
+                      <SafeText text={name} />
+                    </dt>
+                    <dd>
+                      <SafeText text={typeof value === 'string' ? value : JSON.stringify(value, null, 1)} as="block" length={2_000} />
+                    </dd>
+                  </div>
+                ))}
+              </dl>
+            </details>
+          )}
+        </div>
+      </details>
     </aside>
   );
 }
@@ -78,7 +87,7 @@ function VerdictFacts({ view }: { view: TrajectoryView }) {
     return (
       <div class="outcome outcome-infra">
         <p class="outcome-word bad">not graded: infrastructure</p>
-        <SafeText text={verdict.error} as="block" />
+        <SafeText text={verdict.error} as="block" length={2_000} />
       </div>
     );
   }
@@ -95,14 +104,14 @@ function VerdictFacts({ view }: { view: TrajectoryView }) {
           {verdict?.extracted === undefined ? (
             <span class="muted">nothing</span>
           ) : (
-            <SafeText text={verdict.extracted} class="mono" length={4_000} />
+            <SafeText text={verdict.extracted} as="block" class="mono" length={400} lines={8} />
           )}
         </dd>
         {view.answer !== undefined && (
           <>
             <dt>gold</dt>
             <dd>
-              <SafeText text={view.answer} class="mono" length={4_000} />
+              <SafeText text={view.answer} as="block" class="mono" length={400} lines={8} />
             </dd>
           </>
         )}
@@ -110,12 +119,38 @@ function VerdictFacts({ view }: { view: TrajectoryView }) {
           <>
             <dt>note</dt>
             <dd>
-              <SafeText text={verdict.note} />
+              <SafeText text={verdict.note} as="block" length={400} lines={8} />
             </dd>
           </>
         )}
       </dl>
     </div>
+  );
+}
+
+/** What the environment of a task of several steps made of it. */
+function EnvironmentFacts({ environment }: { environment: NonNullable<TrajectoryView['environment']> }) {
+  return (
+    <dl class="pairs">
+      <dt>environment</dt>
+      <dd>
+        <SafeText text={environment.environment} />
+      </dd>
+      <dt>outcome</dt>
+      <dd class={environment.success ? 'good' : 'bad'}>
+        {environment.success ? 'solved' : 'not solved'}
+        {environment.done ? '' : ', not ended by an action'}
+      </dd>
+      <Pair name="actions" value={count(environment.steps)} />
+      {Object.entries(environment.rewards).map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>
+            <SafeText text={name} />
+          </dt>
+          <dd>{signed(value, 4)}</dd>
+        </Fragment>
+      ))}
+    </dl>
   );
 }
 

@@ -2,8 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RunDetail, TrajectoryQuery } from '../../api.js';
 import { Search, Segmented, Select } from '../components/bits.js';
+import { SafeText } from '../components/SafeText.js';
 import { count, STAGE_NAMES } from '../format.js';
-import { changed, FLAG_NAMES, FLAGS, isNarrowed, SORTS, type Sort, STOP_REASONS, withFlag } from './query.js';
+import { changed, FLAG_NAMES, FLAGS, isNarrowed, STOP_REASONS, withFlag } from './query.js';
 
 interface FiltersProps {
   readonly filter: TrajectoryQuery;
@@ -56,12 +57,6 @@ export function Filters({ filter, splits, onChange }: FiltersProps) {
           options={[['', 'any way'], ...(Object.entries(STOP_REASONS) as [NonNullable<TrajectoryQuery['stopReason']>, string][])]}
           onChange={(value) => set({ stopReason: value === '' ? undefined : value })}
         />
-        <Select
-          label="Order"
-          value={filter.sort ?? 'newest'}
-          options={Object.entries(SORTS) as [Sort, string][]}
-          onChange={(sort) => set({ sort })}
-        />
       </div>
       <fieldset class="chips">
         <legend class="hidden">Only what is</legend>
@@ -85,7 +80,8 @@ export function Filters({ filter, splits, onChange }: FiltersProps) {
             title="Show others too"
             onClick={() => set({ problemId: undefined, groupId: undefined })}
           >
-            {filter.groupId ? `group ${filter.groupId}` : `problem ${filter.problemId}`} ×
+            {filter.groupId ? 'group ' : 'problem '}
+            <SafeText text={filter.groupId ?? filter.problemId ?? ''} /> ×
           </button>
         )}
         {isNarrowed(filter) && (

@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { RunDetail, TrajectoryLine, TrajectoryPage } from '../../api.js';
 import { exportHref, runPath } from '../client.js';
-import { Failed, Loading, Note } from '../components/bits.js';
+import { Failed, Loading, Note, Select } from '../components/bits.js';
+import { SafeText } from '../components/SafeText.js';
 import { type Column, Table } from '../components/Table.js';
 import { count, counted, duration, number, STAGE_NAMES, signed, stepLabel } from '../format.js';
 import { useLive, useThrottled } from '../live.js';
@@ -10,7 +11,7 @@ import { setQuery, useRoute } from '../navigation.js';
 import { Filters } from './Filters.js';
 import { filterOf, patchOf, rolloutHref } from './links.js';
 import { FlagMarks, RightMark, stopWords } from './marks.js';
-import { changed, describeQuery, isNarrowed, toParams } from './query.js';
+import { changed, describeQuery, isNarrowed, SORTS, type Sort, toParams } from './query.js';
 import { usePages } from './usePages.js';
 import './trajectories.css';
 
@@ -19,7 +20,7 @@ const places = new Map<string, number>();
 
 const COLUMNS: readonly Column<TrajectoryLine>[] = [
   { key: 'right', title: 'Verdict', width: '84px', cell: (row) => <RightMark correct={row.correct} reason={row.reason} /> },
-  { key: 'problem', title: 'Problem', width: 'minmax(130px, 1.4fr)', cell: (row) => <span title={row.problemId}>{row.problemId}</span> },
+  { key: 'problem', title: 'Problem', width: 'minmax(130px, 1.4fr)', cell: (row) => <SafeText text={row.problemId} as="line" /> },
   {
     key: 'split',
     title: 'Split',
@@ -63,9 +64,8 @@ const COLUMNS: readonly Column<TrajectoryLine>[] = [
   { key: 'flags', title: 'Notable', width: 'minmax(110px, 1.8fr)', cell: (row) => <FlagMarks flags={row.flags} /> },
 ];
 
-type SortName = NonNullable<ReturnType<typeof filterOf>['sort']>;
 /** What a click on a head asks for, descending and ascending. */
-const HEAD_SORTS: Readonly<Record<string, readonly [SortName, SortName]>> = {
+const HEAD_SORTS: Readonly<Record<string, readonly [Sort, Sort]>> = {
   reward: ['-reward', 'reward'],
   advantage: ['-advantage', 'advantage'],
   tokens: ['longest', 'shortest'],
@@ -126,6 +126,12 @@ export function RolloutList({ detail }: { readonly detail: RunDetail }) {
           </button>
         )}
         <span class="grow" />
+        <Select
+          label="Order"
+          value={filter.sort ?? 'newest'}
+          options={Object.entries(SORTS) as [Sort, string][]}
+          onChange={(next) => setQuery(patchOf(changed(filter, { sort: next })), { replace: false })}
+        />
         <span class="muted">Export</span>
         <a href={exportHref(run, 'trajectories.csv', key)} download>
           CSV

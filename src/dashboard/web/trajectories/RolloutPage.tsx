@@ -92,7 +92,7 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
       </header>
       {view.cut.length > 0 && (
         <Note>
-          Cut for size: {view.cut.map(({ what, length }) => `${cutWords(what)} (${counted(length, 'character')})`).join(', ')}.{' '}
+          Cut for size: <CutList cut={view.cut} />.{' '}
           <button type="button" class="link" onClick={() => setWhole(id)}>
             Load whole
           </button>
@@ -116,6 +116,20 @@ function leave(to: string): boolean {
   const free = focused === null || focused === document.body || focused.id === 'main';
   if (free) navigate(to);
   return free;
+}
+
+/** How many are named. */
+const NAMED = 4;
+
+function CutList({ cut }: { cut: TrajectoryView['cut'] }) {
+  const words = cut.map(({ what, length }) => `${cutWords(what)} (${counted(length, 'character')})`);
+  const more = words.length - NAMED;
+  return (
+    <span title={words.join(', ')}>
+      {words.slice(0, NAMED).join(', ')}
+      {more > 0 && ` and ${counted(more, 'more text')}`}
+    </span>
+  );
 }
 
 function Neighbour({ label, to, href, hint }: { label: string; to: number | undefined; href: (to: number) => string; hint: string }) {

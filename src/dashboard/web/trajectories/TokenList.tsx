@@ -7,7 +7,7 @@ import { Component } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Pieces } from '../components/SafeText.js';
 import { placeBeside } from '../components/Tooltip.js';
-import { count } from '../format.js';
+import { counted } from '../format.js';
 import { runsOf } from './tokenRuns.js';
 import { describeToken, type Measure, shortValue, shownText, swatchOf, type Token } from './tokenScale.js';
 
@@ -162,7 +162,7 @@ export function TokenList({ label, tokens, measure, numbers, place, jump, onMove
             <div key={r} class={`tok-run tok-run-${run.from}`}>
               <div class="tok-run-name" aria-hidden="true">
                 {run.turn === undefined ? (run.from === 'prompt' ? 'prompt' : 'given') : `turn ${run.turn}`}
-                <span class="muted"> {count(run.length)}</span>
+                <span class="tok-run-size">{counted(run.length, 'token')}</span>
               </div>
               <div class="tok-run-tokens">
                 {chunks.map((chunk, c) => (
