@@ -21,6 +21,7 @@ import { AsyncRollouts } from './asyncRollouts.js';
 import { asyncStep } from './asyncStep.js';
 import { CheckpointKeeper } from './checkpoints.js';
 import { buildDemonstrations } from './demonstrations.js';
+import { Diverged } from './diverged.js';
 import { type Position, positionOf } from './position.js';
 import { Refresher } from './refresh.js';
 import { type RlContext, rlStep } from './rl.js';
@@ -198,7 +199,7 @@ export class TrainingRun<P extends Problem> {
     }
     if (!found.some(({ kind }) => kind === 'nan')) return;
     const best = this.#keeper.best ?? position.checkpoint;
-    throw new UserError(
+    throw new Diverged(
       `step ${step + 1} of rl gave ${found[0]!.text}; the run ends here`,
       best ? `The best checkpoint is kept: ${best.path}. Lower rl.learningRate and start anew.` : 'Lower rl.learningRate and start anew.',
     );
@@ -256,7 +257,7 @@ export class TrainingRun<P extends Problem> {
   #refuseNaN(stage: string, step: number, metrics: Metrics): void {
     const broken = Object.entries(metrics).find(([, value]) => !Number.isFinite(value));
     if (broken)
-      throw new UserError(
+      throw new Diverged(
         `step ${step + 1} of ${stage}: ${broken[0]} is ${broken[1]}; the run ends here`,
         `Lower ${stage}.learningRate and start anew.`,
       );

@@ -1,0 +1,60 @@
+/** What a study has to run: one job an arm and block, each with a key by which equal ones are shared between claims and plans. Pure. */
+import type { Recipe } from '../recipe/schema.js';
+import { type Arm, hashOf, type StudyPlan } from './plan.js';
+
+export interface Job {
+  /** Equal for jobs that would compute the same. */
+  readonly key: string;
+  readonly arm: Arm;
+  /** 0-based. */
+  readonly block: number;
+  readonly seed: number;
+  /** The recipe with the block's seed; its model is the start's, where there is one. */
+  readonly recipe: Recipe;
+  readonly start: StartJob | undefined;
+}
+
+export interface StartJob {
+  readonly key: string;
+  readonly recipe: Recipe;
+}
+
+export interface Block {
+  readonly block: number;
+  readonly seed: number;
+  readonly jobs: readonly Job[];
+}
+
+/** Blocks in order, over all plans: a block's jobs of one seed stand together, each key once. */
+export function blocksOf(plans: readonly StudyPlan[]): Block[] {
+  const blocks = new Map<string, { block: number; seed: number; jobs: Map<string, Job> }>();
+  for (const plan of plans) {
+    for (let block = 0; block < plan.blocks; block++) {
+      const seed = plan.seed + block;
+      const place = `${block}/${seed}`;
+      const found = blocks.get(place) ?? { block, seed, jobs: new Map<string, Job>() };
+      blocks.set(place, found);
+      for (const arm of plan.arms) {
+        const job = jobOf(plan, arm, block);
+        if (!found.jobs.has(job.key)) found.jobs.set(job.key, job);
+      }
+    }
+  }
+  return [...blocks.values()]
+    .sort((a, b) => a.block - b.block || a.seed - b.seed)
+    .map(({ block, seed, jobs }) => ({ block, seed, jobs: [...jobs.values()] }));
+}
+
+export function jobOf(plan: StudyPlan, arm: Arm, block: number): Job {
+  const seed = plan.seed + block;
+  const start = plan.start && { key: hashOf({ start: decisive(plan.start), seed }), recipe: { ...plan.start, seed } };
+  const recipe = { ...arm.recipe, seed };
+  const key = hashOf({ recipe: decisive(recipe), seed, ...(start && { start: start.key }) });
+  return { key, arm, block, seed, recipe, start };
+}
+
+/** Without what changes no result. */
+function decisive(recipe: Recipe): unknown {
+  const { name, description, follows, seed, checkpoints, ...rest } = recipe;
+  return rest;
+}

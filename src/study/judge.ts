@@ -1,0 +1,128 @@
+/** What the results of a study say about its claims: paired differences over the blocks in which both arms are there, checks, verdicts. Pure. */
+import type { ArmResult } from './armResult.js';
+import { type CheckOutcome, checkOf, type Endpoint, endpointValue, unitOf } from './endpoint.js';
+import { jobOf } from './jobs.js';
+import { armsOf, type Claim, type StudyPlan } from './plan.js';
+import {
+  type ClaimVerdict,
+  LEAST_BLOCKS,
+  type PairedDifference,
+  pairedDifference,
+  type Reading,
+  readDifference,
+  readParts,
+  verdicts,
+} from './verdict.js';
+
+export interface JudgedPart {
+  readonly above: string;
+  readonly below: string;
+  readonly endpoint: Endpoint;
+  readonly margin: number;
+  /** One a block that counts, in their order. */
+  readonly pairs: readonly { readonly block: number; readonly above: number; readonly below: number }[];
+  readonly difference: PairedDifference;
+  readonly reading: Reading;
+  /** Blocks in which an arm gave no such number, which is a fault of the plan or of the run. */
+  readonly without: number;
+}
+
+export interface JudgedArm {
+  readonly name: string;
+  readonly blocks: number;
+  readonly diverged: number;
+  /** Rollouts that infrastructure took. */
+  readonly lost: number;
+  readonly tokens: number;
+  readonly seconds: number;
+}
+
+export interface JudgedClaim {
+  readonly plan: string;
+  readonly claim: Claim;
+  readonly parts: readonly JudgedPart[];
+  readonly checks: readonly CheckOutcome[];
+  readonly verdict: ClaimVerdict;
+  readonly arms: readonly JudgedArm[];
+  /** What a reader must know, for example that blocks are missing. */
+  readonly notes: readonly string[];
+}
+
+/** Claims of all plans are judged together: Holm's procedure is over all of them. */
+export function judge(plans: readonly StudyPlan[], results: ReadonlyMap<string, ArmResult>): JudgedClaim[] {
+  const judged = plans.flatMap((plan) => plan.claims.map((claim) => readClaim(plan, claim, results)));
+  const outcomes = verdicts(
+    judged.map(({ parts, checks }, i) => ({
+      id: String(i),
+      reading: readParts(parts.map(({ reading }) => reading)),
+      blocks: Math.min(...parts.map(({ pairs }) => pairs.length)),
+      checked: checks.every(({ holds }) => holds),
+    })),
+  );
+  return judged.map((claim, i) => ({ ...claim, verdict: { ...outcomes[i]!, id: claim.claim.id } }));
+}
+
+function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, ArmResult>): Omit<JudgedClaim, 'verdict'> {
+  const resultsOf = (name: string): ArmResult[] => {
+    const arm = plan.arms.find((arm) => arm.name === name)!;
+    return Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
+      (found) => found !== undefined,
+    );
+  };
+  const parts = claim.parts.map(({ above, below, endpoint, margin }): JudgedPart => {
+    const below_ = new Map(resultsOf(below).map((result) => [result.seed, result]));
+    const both = resultsOf(above).flatMap((first) => {
+      const second = below_.get(first.seed);
+      return second ? [{ block: first.seed - plan.seed, values: [counted(first, endpoint), counted(second, endpoint)] as const }] : [];
+    });
+    const pairs = both.flatMap(({ block, values: [a, b] }) => (a === undefined || b === undefined ? [] : [{ block, above: a, below: b }]));
+    const difference = pairedDifference(pairs.map((pair) => pair.above - pair.below));
+    return {
+      above,
+      below,
+      endpoint,
+      margin,
+      pairs,
+      difference,
+      reading: readDifference(difference, margin),
+      without: both.length - pairs.length,
+    };
+  });
+  const arms = armsOf(claim).map((name): JudgedArm => {
+    const all = resultsOf(name);
+    const sum = (of: (result: ArmResult) => number): number => all.reduce((total, result) => total + of(result), 0);
+    return {
+      name,
+      blocks: all.length,
+      diverged: all.filter(({ diverged }) => diverged !== undefined).length,
+      lost: sum(({ lost }) => lost),
+      tokens: sum(({ tokens }) => tokens.written),
+      seconds: sum(({ seconds }) => seconds),
+    };
+  });
+  const checks = claim.checks.map((check) => checkOf(check, resultsOf));
+  return { plan: plan.name, claim, parts, checks, arms, notes: notesOf(plan, parts, arms) };
+}
+
+/** A run that diverged counts: without a last evaluation its share right is 0. */
+function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
+  const value = endpointValue(result, endpoint);
+  if (value !== undefined || result.diverged === undefined) return value;
+  return 'final' in endpoint && unitOf(endpoint.final) === 100 ? 0 : undefined;
+}
+
+function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], arms: readonly JudgedArm[]): string[] {
+  const notes: string[] = [];
+  const least = Math.min(...parts.map(({ pairs }) => pairs.length));
+  if (least < plan.blocks) notes.push(`${least} of ${plan.blocks} blocks are there`);
+  if (least < LEAST_BLOCKS) notes.push(`fewer than ${LEAST_BLOCKS} blocks: exploratory by the rule`);
+  for (const { above, below, endpoint, without } of parts)
+    if (without > 0)
+      notes.push(
+        `${above} or ${below} gave no ${'final' in endpoint ? endpoint.final : 'mean' in endpoint ? endpoint.mean : endpoint.stepsTo} in ${without} blocks`,
+      );
+  for (const { name, diverged, blocks } of arms)
+    if (diverged > 0) notes.push(`${name} diverged in ${diverged} of ${blocks} blocks; they count`);
+  for (const { name, lost } of arms) if (lost > 0) notes.push(`${name} lost ${lost} rollouts to infrastructure`);
+  return notes;
+}
