@@ -4,11 +4,12 @@
  *
  *     GET /api/runs                                        RunSummary[]
  *     GET /api/runs/RUN                                    RunDetail
- *     GET /api/runs/RUN/metrics?stage=rl&name=a&name=b&points=1000     Series[]
+ *     GET /api/runs/RUN/metrics?stage=rl&name=a&name=b&points=1000&from=0&to=99     Series[]
  *     GET /api/runs/RUN/trajectories?...TrajectoryQuery    TrajectoryPage
  *     GET /api/runs/RUN/trajectories/ID                    TrajectoryView
  *     GET /api/runs/RUN/trajectories/ID/tokens             TokensView
  *     GET /api/runs/RUN/groups?id=GROUP&stage=rl&step=3    GroupView
+ *     GET /api/runs/RUN/groups?...GroupQuery               GroupPage
  *     GET /api/runs/RUN/problems?split=train&text=&sort=&offset=&limit=   ProblemPage
  *     GET /api/runs/RUN/problem?id=PROBLEM                 ProblemView
  *     GET /api/runs/RUN/modes                              ModesView
@@ -21,6 +22,7 @@
  *
  * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `@` is that folder itself.
  */
+import type { EnvironmentOutcome } from '../domain/environmentOutcome.js';
 import type { CheckpointRecord, Metrics, Stage } from '../domain/event.js';
 import type { StopReason } from '../domain/stopReason.js';
 import type { Turn } from '../domain/turn.js';
@@ -85,7 +87,10 @@ export interface RunDetail extends RunSummary {
   readonly splits: readonly { readonly stage: Stage; readonly split: string; readonly count: number }[];
 }
 
-/** One metric over the steps of a stage; where it was decimated each point stands for a bucket, with the least and most in it. */
+/**
+ * One metric over the steps of a stage; where it was decimated each point stands for a bucket of neighbouring steps: its last step, the mean
+ * of its values, and the least and most of them.
+ */
 export interface Series {
   readonly stage: Stage;
   readonly name: string;
@@ -179,6 +184,8 @@ export interface TrajectoryView extends TrajectoryLine {
   readonly rewardParts?: Readonly<Record<string, Num>>;
   readonly entropy?: Num;
   readonly sampledFrom?: number;
+  /** Of a task of several steps. */
+  readonly environment?: EnvironmentOutcome;
   /** Texts that were cut for size, by name, with their whole length in characters: ask with `?whole=1`. */
   readonly cut: readonly { readonly what: string; readonly length: number }[];
   /** Ids of the neighbours under the same filter order (newest first within the run). */
@@ -218,7 +225,46 @@ export interface GroupView {
   readonly groupId: string;
   readonly question: string;
   readonly answer?: string;
+  /** `text`: what the model wrote and what came back, in order. */
   readonly members: readonly (TrajectoryLine & { readonly text: string; readonly rewardParts?: Readonly<Record<string, Num>> })[];
+  /** Where there are more members than are shown. */
+  readonly note?: string;
+}
+
+export interface GroupQuery {
+  readonly stage?: Stage;
+  readonly split?: string;
+  readonly fromStep?: number;
+  readonly toStep?: number;
+  readonly problemId?: string;
+  /** Rewards that differ or are equal; all right, all wrong. */
+  readonly kind?: 'mixed' | 'equal' | 'allRight' | 'allWrong';
+  readonly sort?: 'newest' | 'oldest' | 'spread' | 'reward' | '-reward';
+  readonly offset?: number;
+  /** At most 500. Default 50. */
+  readonly limit?: number;
+}
+
+export interface GroupLine {
+  readonly groupId: string;
+  readonly stage: Stage;
+  readonly step: number;
+  readonly split: string;
+  readonly problemId: string;
+  readonly rollouts: number;
+  readonly right: number;
+  /** Mean, least and greatest; absent where nothing was rewarded. */
+  readonly reward?: Num;
+  readonly low?: Num;
+  readonly high?: Num;
+  /** Executed ones, a rollout. */
+  readonly calls: number;
+}
+
+export interface GroupPage {
+  readonly groups: readonly GroupLine[];
+  readonly total: number;
+  readonly note?: string;
 }
 
 export interface ProblemPage {
@@ -236,6 +282,9 @@ export interface ProblemLine {
   /** First and last step at which it was met. */
   readonly firstStep: number;
   readonly lastStep: number;
+  /** Accuracy in the first and in the last third of its meetings; absent where it was met once. */
+  readonly early?: Num;
+  readonly late?: Num;
 }
 
 export interface ProblemView {

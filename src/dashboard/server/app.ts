@@ -4,11 +4,11 @@ import type { TrajectoryRecord } from '../../domain/event.js';
 import { Assets } from './assets.js';
 import { Catalogue } from './catalogue.js';
 import { metricsCsv, metricsJsonl, trajectoriesCsv, trajectoriesJsonl } from './exports.js';
-import { viewGroup } from './groups.js';
+import { listGroups, viewGroup } from './groups.js';
 import { Live, type LiveOptions } from './live.js';
 import { seriesOf } from './metrics.js';
 import { viewModes } from './modes.js';
-import { listProblems, PROBLEM_SORTS, viewProblem } from './problems.js';
+import { listProblems, viewProblem } from './problems.js';
 import { Query } from './query.js';
 import { Refusal } from './refusal.js';
 import { dataReports, linksOf, reportFiles, sendReport } from './reports.js';
@@ -76,7 +76,13 @@ export function dashboard({ folder, assets, token, live: liveOptions }: Dashboar
   app.get(
     '/api/runs/:run/metrics',
     ofRun((view, query) =>
-      seriesOf(view, query.stage(), query.all('name'), Math.max(2, query.whole('points', MOST_POINTS) ?? DEFAULT_POINTS)),
+      seriesOf(view, {
+        stage: query.stage(),
+        names: query.all('name'),
+        points: Math.max(2, query.whole('points', MOST_POINTS) ?? DEFAULT_POINTS),
+        from: query.whole('from'),
+        to: query.whole('to'),
+      }),
     ),
   );
   app.get(
@@ -98,19 +104,14 @@ export function dashboard({ folder, assets, token, live: liveOptions }: Dashboar
   );
   app.get(
     '/api/runs/:run/groups',
-    ofRun((view, query) => viewGroup(view, required(query, 'id'), { stage: query.stage(), step: query.whole('step') })),
+    ofRun((view, query) => {
+      const id = query.text('id');
+      return id === undefined ? listGroups(view, query.groups()) : viewGroup(view, id, { stage: query.stage(), step: query.whole('step') });
+    }),
   );
   app.get(
     '/api/runs/:run/problems',
-    ofRun((view, query) =>
-      listProblems(view, {
-        split: query.text('split'),
-        text: query.text('text'),
-        sort: query.oneOf('sort', PROBLEM_SORTS),
-        offset: query.whole('offset'),
-        limit: query.whole('limit', 500),
-      }),
-    ),
+    ofRun((view, query) => listProblems(view, query.problems())),
   );
   app.get(
     '/api/runs/:run/problem',

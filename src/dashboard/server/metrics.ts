@@ -18,13 +18,24 @@ export function metricNames(view: RunView, stage: Stage): string[] {
     .all({ stage }) as string[];
 }
 
-/** @param names absent: all of them */
-export function seriesOf(view: RunView, stage: Stage | undefined, names: readonly string[], points: number): Series[] {
-  const read = view.db.prepare('SELECT step, value FROM metrics WHERE stage = ? AND name = ? ORDER BY step').raw();
+export interface SeriesQuery {
+  /** Absent: all. */
+  readonly stage?: Stage | undefined;
+  /** None: all of them. */
+  readonly names: readonly string[];
+  /** A series of more is thinned to so many. */
+  readonly points: number;
+  /** Steps, both of them included. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+export function seriesOf(view: RunView, { stage, names, points, from = 0, to = Number.MAX_SAFE_INTEGER }: SeriesQuery): Series[] {
+  const read = view.db.prepare('SELECT step, value FROM metrics WHERE stage = ? AND name = ? AND step BETWEEN ? AND ? ORDER BY step').raw();
   return STAGES.filter((one) => stage === undefined || one === stage).flatMap((one) => {
     const there = metricNames(view, one);
     const wanted = names.length === 0 ? there : there.filter((name) => names.includes(name));
-    return wanted.map((name) => ({ stage: one, name, ...thinned(read.all(one, name) as [number, Num][], points) }));
+    return wanted.map((name) => ({ stage: one, name, ...thinned(read.all(one, name, from, to) as [number, Num][], points) }));
   });
 }
 

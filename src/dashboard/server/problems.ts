@@ -1,5 +1,5 @@
 /** Problems over the course of a run: how often each was met and solved. */
-import type { ProblemLine, ProblemPage, ProblemView } from '../api.js';
+import type { Num, ProblemLine, ProblemPage, ProblemView } from '../api.js';
 import { cutTexts } from './cutTexts.js';
 import { Refusal } from './refusal.js';
 import type { RunView } from './runView.js';
@@ -8,6 +8,8 @@ import { recordOf } from './trajectories.js';
 const SORTS = {
   hardest: '"right" * 1.0 / rollouts, rollouts DESC, problemId',
   easiest: '"right" * 1.0 / rollouts DESC, rollouts DESC, problemId',
+  /** Between the first and the last third of its meetings. */
+  changed: 'abs(late - early) DESC NULLS LAST, rollouts DESC, problemId',
   rollouts: 'rollouts DESC, problemId',
   newest: 'lastStep DESC, problemId',
   oldest: 'firstStep, problemId',
@@ -23,56 +25,88 @@ export interface ProblemQuery {
   readonly limit?: number | undefined;
 }
 
-export async function listProblems(
+/** How long an older run is read through before what was found so far is shown. */
+const PATIENCE_MS = 2_000;
+const MOST_WORDS = 16;
+
+type Found = Omit<ProblemLine, 'question' | 'early' | 'late'> & { readonly id: number };
+
+export async function listProblems(view: RunView, query: ProblemQuery): Promise<ProblemPage> {
+  const { sort = 'hardest', offset = 0, limit = 50 } = query;
+  const { where, values, remaining } = await conditions(view, query);
+  const rows = view.db
+    .prepare(
+      `SELECT problemId, count(*) AS rollouts, coalesce(sum(correct), 0) AS "right", min(step) AS firstStep, max(step) AS lastStep, min(id) AS id
+       FROM trajectories ${sort === 'changed' ? `LEFT JOIN (${THIRDS(where)}) USING (problemId)` : ''} ${where}
+       GROUP BY problemId ORDER BY ${SORTS[sort]} LIMIT ? OFFSET ?`,
+    )
+    .all(...(sort === 'changed' ? values : []), ...values, limit, offset) as Found[];
+  const total = view.db
+    .prepare(`SELECT count(DISTINCT problemId) FROM trajectories ${where}`)
+    .pluck()
+    .get(...values) as number;
+  const own = ['problemId IN (SELECT value FROM json_each(?))', ...(query.split === undefined ? [] : ['split = ?'])];
+  const thirds = view.db
+    .prepare(THIRDS(`WHERE ${own.join(' AND ')}`))
+    .all(JSON.stringify(rows.map(({ problemId }) => problemId)), ...(query.split === undefined ? [] : [query.split]));
+  const byId = new Map((thirds as { problemId: string; early: Num; late: Num }[]).map(({ problemId, ...both }) => [problemId, both]));
+  return {
+    problems: rows.map(({ id, ...row }) => ({ ...row, question: questionOf(view, id), ...byId.get(row.problemId) })),
+    total,
+    ...(remaining > 0 && { note: `An older run is being read through: ${remaining} rollouts are still to come. Ask again for more.` }),
+  };
+}
+
+/** Accuracy of each problem that was met more than once, in the first and in the last third of its meetings. */
+const THIRDS = (where: string): string => `
+  SELECT problemId, sum("right") FILTER (WHERE place <= third) * 1.0 / sum(graded) FILTER (WHERE place <= third) AS early,
+    sum("right") FILTER (WHERE place > met - third) * 1.0 / sum(graded) FILTER (WHERE place > met - third) AS late
+  FROM (
+    SELECT *, max(1, met / 3) AS third FROM (
+      SELECT problemId, sum(correct) AS "right", count(correct) AS graded,
+        row_number() OVER (PARTITION BY problemId ORDER BY min(id)) AS place, count(*) OVER (PARTITION BY problemId) AS met
+      FROM trajectories ${where} GROUP BY problemId, stage, split, step, groupId
+    ) WHERE met > 1
+  ) GROUP BY problemId`;
+
+async function conditions(
   view: RunView,
-  { split, text, sort = 'hardest', offset = 0, limit = 50 }: ProblemQuery,
-): Promise<ProblemPage> {
+  { split, text }: ProblemQuery,
+): Promise<{ readonly where: string; readonly values: readonly string[]; readonly remaining: number }> {
   const parts: string[] = [];
   const values: string[] = [];
+  let remaining = 0;
   if (split !== undefined) {
     parts.push('split = ?');
     values.push(split);
   }
   if (text !== undefined) {
-    const questions = await questionTable(view);
+    remaining = await view.readThrough(PATIENCE_MS);
     for (const word of text
       .split(/\s+/)
-      .filter((word) => word !== '')
-      .slice(0, 16)) {
+      .filter((one) => one !== '')
+      .slice(0, MOST_WORDS)) {
       const like = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
       parts.push(
-        `(problemId LIKE ? ESCAPE '\\'${questions && ` OR problemId IN (SELECT problemId FROM ${questions} WHERE question LIKE ? ESCAPE '\\')`})`,
+        `(problemId LIKE ? ESCAPE '\\' OR problemId IN (SELECT problemId FROM ${questionsOf(view)} WHERE question LIKE ? ESCAPE '\\'))`,
       );
-      values.push(like, ...(questions ? [like] : []));
+      values.push(like, like);
     }
   }
-  const where = parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`;
-  const rows = view.db
-    .prepare(
-      `SELECT problemId, count(*) AS rollouts, coalesce(sum(correct), 0) AS "right", min(step) AS firstStep, max(step) AS lastStep, min(id) AS id
-       FROM trajectories ${where} GROUP BY problemId ORDER BY ${SORTS[sort]} LIMIT ? OFFSET ?`,
-    )
-    .all(...values, limit, offset) as (Omit<ProblemLine, 'question'> & { readonly id: number })[];
-  const total = view.db
-    .prepare(`SELECT count(DISTINCT problemId) FROM trajectories ${where}`)
-    .pluck()
-    .get(...values) as number;
-  return { problems: rows.map(({ id, ...row }) => ({ ...row, question: questionOf(view, id) })), total };
+  return { where: parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`, values, remaining };
 }
 
-/** Where the questions of a run are; an older run is read through for them. */
-async function questionTable(view: RunView): Promise<string> {
+function questionsOf(view: RunView): string {
   if (view.factsSince <= 1) return 'main.problems';
-  await view.readThrough(2_000);
-  return view.version >= 2
-    ? '(SELECT problemId, question FROM main.problems UNION ALL SELECT problemId, question FROM temp.oldProblems)'
-    : 'temp.oldProblems';
+  if (view.version < 2) return 'temp.oldProblems';
+  return '(SELECT problemId, question FROM main.problems UNION ALL SELECT problemId, question FROM temp.oldProblems)';
 }
 
 function questionOf(view: RunView, id: number): string {
   try {
     return cutTexts(recordOf(view, id).trajectory.problem.question, 2_000).value;
   } catch {
+    // the list is worth showing without it
     return '';
   }
 }

@@ -2,7 +2,9 @@
 
 import type { Stage } from '../../domain/event.js';
 import type { StopReason } from '../../domain/stopReason.js';
-import type { Flag, TrajectoryQuery } from '../api.js';
+import type { Flag, GroupQuery, TrajectoryQuery } from '../api.js';
+import { GROUP_KINDS, GROUP_SORTS } from './groups.js';
+import { PROBLEM_SORTS, type ProblemQuery } from './problems.js';
 import { Refusal } from './refusal.js';
 
 const STAGES = ['base', 'sft', 'rl'] as const satisfies readonly Stage[];
@@ -26,6 +28,12 @@ export const FLAGS = [
 ] as const satisfies readonly Flag[];
 export const SORTS = ['newest', 'oldest', 'longest', 'shortest', 'reward', '-reward', 'advantage', '-advantage', 'calls'] as const;
 export type Sort = (typeof SORTS)[number];
+
+/** Of one answer. */
+const MOST_ROWS = 500;
+
+const present = <T extends object>(fields: { readonly [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 export class Query {
   readonly #search: URLSearchParams;
@@ -100,8 +108,32 @@ export class Query {
       text: this.text('text'),
       sort: this.oneOf('sort', SORTS),
       offset: this.whole('offset'),
-      limit: this.whole('limit', 500),
+      limit: this.whole('limit', MOST_ROWS),
     };
-    return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as TrajectoryQuery;
+    return present<TrajectoryQuery>(asked);
+  }
+
+  groups(): GroupQuery {
+    return present<GroupQuery>({
+      stage: this.stage(),
+      split: this.text('split'),
+      fromStep: this.whole('fromStep'),
+      toStep: this.whole('toStep'),
+      problemId: this.text('problemId'),
+      kind: this.oneOf('kind', GROUP_KINDS),
+      sort: this.oneOf('sort', GROUP_SORTS),
+      offset: this.whole('offset'),
+      limit: this.whole('limit', MOST_ROWS),
+    });
+  }
+
+  problems(): ProblemQuery {
+    return {
+      split: this.text('split'),
+      text: this.text('text'),
+      sort: this.oneOf('sort', PROBLEM_SORTS),
+      offset: this.whole('offset'),
+      limit: this.whole('limit', MOST_ROWS),
+    };
   }
 }

@@ -165,6 +165,7 @@ export async function viewTrajectory(
     ...(trajectory.branches && { branches: trajectory.branches.map(({ turns }) => ({ turns })) }),
     finalText: trajectory.finalText,
     ...(verdict && { verdict }),
+    ...(trajectory.environment && { environment: trajectory.environment }),
   };
   const { value, cut } = options.whole ? { value: texts, cut: [] } : cutTexts(texts);
   return {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallSegment } from '../../domain/segment.js';
 import type { Reply } from '../../domain/turn.js';
 import type {
+  GroupPage,
   GroupView,
   ModesView,
   ProblemPage,
@@ -131,6 +132,9 @@ describe('metrics', () => {
     expect(series).toEqual([
       { stage: 'rl', name: 'loss/kl', steps: [0, 1], values: [null, null], count: 2 },
       { stage: 'rl', name: 'reward/total', steps: [0, 1], values: [0, 0.1], count: 2 },
+    ]);
+    expect(await server.json('/api/runs/one/metrics?name=reward/total&from=1&to=5')).toMatchObject([
+      { steps: [1], values: [0.1], count: 1 },
     ]);
     expect(await server.json('/api/runs/one/metrics?name=nothing')).toEqual([]);
     expect(await server.error('/api/runs/one/metrics?stage=later')).toMatchObject({ status: 400 });
@@ -334,7 +338,72 @@ describe('groups and problems', () => {
     ]);
     expect(group.members[0]).toMatchObject({ rewardParts: { outcome: 1, tool: 0.1 }, text: '<tool_call>…</tool_call>\n42\n\\boxed{42}' });
     expect(await server.error('/api/runs/one/groups?id=other')).toMatchObject({ status: 404 });
-    expect(await server.error('/api/runs/one/groups')).toMatchObject({ status: 400 });
+  });
+
+  it('are listed by what their rewards and answers say', async () => {
+    special();
+    place.run('one');
+    const list = (query: string, run = 'special'): Promise<GroupPage> => server.json(`/api/runs/${run}/groups?${query}`);
+    expect(await list('')).toEqual({
+      groups: [
+        {
+          groupId: 'train/0/0',
+          stage: 'rl',
+          step: 0,
+          split: 'train',
+          problemId: 'p',
+          rollouts: 4,
+          right: 1,
+          reward: expect.closeTo(0.2, 10),
+          low: -1,
+          high: 1.1,
+          calls: 0.75,
+        },
+      ],
+      total: 1,
+    });
+    for (const [kind, total] of [
+      ['mixed', 1],
+      ['equal', 0],
+      ['allWrong', 0],
+    ] as const)
+      expect((await list(`kind=${kind}`)).total).toBe(total);
+    const sorted = async (sort: string): Promise<string[]> =>
+      (await list(`split=train&sort=${sort}`, 'one')).groups.map(({ groupId }) => groupId);
+    expect(await sorted('newest')).toEqual(['train/1/0', 'train/0/0']);
+    expect(await sorted('oldest')).toEqual(['train/0/0', 'train/1/0']);
+    expect((await list('kind=equal&limit=1&offset=1', 'one')).groups).toHaveLength(1);
+    expect((await list('kind=allRight', 'one')).groups.map(({ split }) => split)).toEqual(['greedy']);
+    expect((await list('fromStep=1&toStep=1&problemId=none', 'one')).groups).toEqual([]);
+    expect(await server.error('/api/runs/one/groups?kind=odd')).toMatchObject({ status: 400 });
+  });
+
+  it('show which problems changed most between the first and the last third of their meetings', async () => {
+    const writer = place.writer('change');
+    const verdict = (correct: boolean) => ({ kind: 'graded', correct, score: correct ? 1 : 0, reason: 'match' }) as const;
+    for (let step = 0; step < 6; step++) {
+      for (const [i, [problemId, right]] of (
+        [
+          ['learnt', step >= 3],
+          ['known', true],
+          ['lost', step < 5],
+        ] as const
+      ).entries()) {
+        const record = recordOfTurns(step, i * 4, [{ text: 'x' }], { problemId, record: { verdict: verdict(right) } });
+        writer.sink({ kind: 'trajectory', record });
+      }
+      writer.sink({ kind: 'stepEnded', stage: 'rl', step, metrics: {} });
+    }
+    const page = await server.json<ProblemPage>('/api/runs/change/problems?sort=changed&split=train');
+    expect(page.problems.map(({ problemId, early, late }) => [problemId, early, late])).toEqual([
+      ['learnt', 0, 1],
+      ['lost', 1, 0.5],
+      ['known', 1, 1],
+    ]);
+    expect((await server.json<ProblemPage>('/api/runs/change/problems?sort=hardest&limit=1')).problems[0]).toMatchObject({
+      early: 0,
+      late: 1,
+    });
   });
 
   it('show how a problem fared over the run', async () => {
@@ -349,6 +418,7 @@ describe('groups and problems', () => {
       firstStep: 1,
       lastStep: 1,
     });
+    expect(page.problems[0]).not.toHaveProperty('early');
     expect((await server.json<ProblemPage>('/api/runs/one/problems?text=WHAT%20train/0')).total).toBe(1);
     expect((await server.json<ProblemPage>('/api/runs/one/problems?text=%25')).total).toBe(0);
     const problem = await server.json<ProblemView>(`/api/runs/one/problem?id=${encodeURIComponent('problem of train/1/0')}`);
