@@ -47,15 +47,21 @@ export async function runProgram({ command, env, cwd }: AgentProgram, task: Agen
       });
     });
   });
-  const stop = (): void => kill(child, 'SIGTERM');
+  let harder: NodeJS.Timeout | undefined;
+  /** A moment to end by itself, then no more. */
+  const endSoon = (): void => {
+    harder ??= setTimeout(() => kill(child, 'SIGKILL'), task.graceMs);
+  };
+  const stop = (): void => {
+    kill(child, 'SIGTERM');
+    endSoon();
+  };
   task.signal.addEventListener('abort', stop, { once: true });
   if (task.signal.aborted) stop();
-  let harder: NodeJS.Timeout | undefined;
   const end = await Promise.race([task.posted, exited]);
   try {
     if (child.pid === undefined) return end;
-    // One that has posted its answer, or was told to end, gets a moment to do so.
-    harder = setTimeout(() => kill(child, 'SIGKILL'), task.graceMs);
+    endSoon();
     await exited;
     // The first to come stands, and both may have come.
     return await Promise.race([task.posted, Promise.resolve(end)]);

@@ -17,6 +17,8 @@ import type { Recording } from './recording.js';
 /** Of one request: a long conversation with tool results fits. */
 const MAX_CALL_BYTES = 16 * 2 ** 20;
 const MAX_ANSWER_BYTES = 2 ** 20;
+/** Answers on their way have so long when the endpoint closes. */
+const LAST_ANSWERS_MS = 1_000;
 /** Ended rollouts that are still told apart from those that never were. */
 const REMEMBERED = 100_000;
 
@@ -84,12 +86,16 @@ export class AgentServer {
     };
   }
 
-  /** Ends connections that are open, too. */
+  /** What is being answered is waited for a moment. */
   async close(): Promise<void> {
     this.#open.clear();
     await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
+      const timer = setTimeout(() => this.#server.closeAllConnections(), LAST_ANSWERS_MS);
+      this.#server.close(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+      this.#server.closeIdleConnections();
     });
   }
 
