@@ -10,6 +10,7 @@ import { groupHref, listHref } from '../trajectories/links.js';
 import { whereWords } from '../trajectories/marks.js';
 import { usePages } from '../trajectories/usePages.js';
 import { GROUP_KINDS, GROUP_SORTS, type GroupKind, type GroupSort, groupFilterOf, groupPatch } from './groupQuery.js';
+import '../trajectories/trajectories.css';
 import './groups.css';
 
 const COLUMNS: readonly Column<GroupLine>[] = [
@@ -45,15 +46,23 @@ const COLUMNS: readonly Column<GroupLine>[] = [
   },
 ];
 
+/** Of the address: every split. */
+const ALL = 'all';
+
 export function GroupList({ detail }: { readonly detail: RunDetail }) {
   const { id: run, splits } = detail;
   const { query } = useRoute();
   const filter = groupFilterOf(query);
+  const names = [...new Set(splits.map(({ split: name }) => name))];
+  const usual = filter.problemId === undefined && names.includes('train') ? 'train' : ALL;
+  const split = filter.split ?? usual;
   const params = new URLSearchParams(filter as Record<string, string>);
   const pages = usePages<GroupLine>(
     `${run}?${params}`,
     (offset, limit) => {
       const asked = new URLSearchParams(params);
+      if (split === ALL) asked.delete('split');
+      else asked.set('split', split);
       asked.set('offset', String(offset));
       asked.set('limit', String(limit));
       return runPath(run, `groups?${asked}`);
@@ -61,7 +70,6 @@ export function GroupList({ detail }: { readonly detail: RunDetail }) {
     ({ groups, ...rest }: GroupPage) => ({ rows: groups, ...rest }),
   );
   const stages = [...new Set(splits.map(({ stage }) => stage))];
-  const names = [...new Set(splits.map(({ split }) => split))];
   return (
     <section aria-label="Groups">
       <div class="bar">
@@ -73,12 +81,9 @@ export function GroupList({ detail }: { readonly detail: RunDetail }) {
         />
         <Select
           label="Split"
-          value={filter.split ?? ''}
-          options={[
-            ['', names.includes('train') ? 'train' : 'all'],
-            ...names.filter((name) => name !== 'train').map((name) => [name, name] as const),
-          ]}
-          onChange={(split) => setQuery(groupPatch({ split }), { replace: false })}
+          value={split}
+          options={[[ALL, 'all'], ...names.map((name) => [name, name] as const)]}
+          onChange={(next) => setQuery(groupPatch({ split: next === usual ? '' : next }), { replace: false })}
         />
         <Select<GroupKind | ''>
           label="Only"

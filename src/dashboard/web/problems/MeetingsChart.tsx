@@ -11,6 +11,9 @@ const RIGHT = 14;
 const TOP = 14;
 const BOTTOM = 26;
 
+/** Splits met at one moment stand beside each other, not above. */
+const BESIDE = 7;
+
 const xAt = (x: number): number => LEFT + 8 + x * (WIDTH - LEFT - RIGHT - 16);
 const yAt = (y: number): number => TOP + (1 - y) * (HEIGHT - TOP - BOTTOM);
 
@@ -47,7 +50,7 @@ export function MeetingsChart({ run, meetings }: { readonly run: string; readonl
           </g>
         ))}
         {series.map(({ split, places }, i) => (
-          <g key={split}>
+          <g key={split} transform={`translate(${(i - (series.length - 1) / 2) * BESIDE} 0)`}>
             <polyline class={`meetings-line line-${i % 8}`} points={places.map(({ x, y }) => `${xAt(x)},${yAt(y)}`).join(' ')} />
             {places.map(({ meeting, x, y }) => (
               <a key={meeting.groupId} href={groupHref(run, meeting)} aria-label={words(meeting)}>

@@ -4,7 +4,8 @@ import type { RunDetail, TrajectoryQuery } from '../../api.js';
 import { Search, Segmented, Select } from '../components/bits.js';
 import { SafeText } from '../components/SafeText.js';
 import { count, STAGE_NAMES } from '../format.js';
-import { changed, FLAG_NAMES, FLAGS, isNarrowed, STOP_REASONS, withFlag } from './query.js';
+import { useMedia } from '../useMedia.js';
+import { changed, FLAG_NAMES, FLAGS, isNarrowed, STOP_REASONS, toParams, withFlag } from './query.js';
 
 interface FiltersProps {
   readonly filter: TrajectoryQuery;
@@ -14,11 +15,12 @@ interface FiltersProps {
 }
 
 export function Filters({ filter, splits, onChange }: FiltersProps) {
-  const set = (change: Parameters<typeof changed>[1], typed = false): void => onChange(changed(filter, change), typed);
-  const stages = [...new Set(splits.map(({ stage }) => stage))];
-  const names = [...new Set(splits.filter(({ stage }) => !filter.stage || stage === filter.stage).map(({ split }) => split))];
-  if (filter.split && !names.includes(filter.split)) names.push(filter.split);
-  const notable = filter.flags ?? [];
+  const narrow = useMedia('(max-width: 720px)');
+  const [open, setOpen] = useState(false);
+  const shown = !narrow || open;
+  const { text: _text, correct: _correct, sort: _sort, ...rest } = filter;
+  const more = toParams(rest).size;
+  const set: Set = (change, typed = false) => onChange(changed(filter, change), typed);
   return (
     <search class="filters" aria-label="Filter of rollouts">
       <div class="bar">
@@ -38,59 +40,85 @@ export function Filters({ filter, splits, onChange }: FiltersProps) {
           ]}
           onChange={(value) => set({ correct: value === 'all' ? undefined : value === 'right' })}
         />
-        <Select
-          label="Stage"
-          value={filter.stage ?? ''}
-          options={[['', 'all'], ...stages.map((stage) => [stage, STAGE_NAMES[stage] ?? stage] as const)]}
-          onChange={(stage) => set({ stage: stage === '' ? undefined : stage, split: undefined })}
-        />
-        <Select
-          label="Split"
-          value={filter.split ?? ''}
-          options={[['', 'all'], ...names.map((name) => [name, `${name} (${count(countOf(splits, filter.stage, name))})`] as const)]}
-          onChange={(split) => set({ split: split === '' ? undefined : split })}
-        />
-        <StepRange filter={filter} onChange={(change) => set(change, true)} />
-        <Select
-          label="Ended"
-          value={filter.stopReason ?? ''}
-          options={[['', 'any way'], ...(Object.entries(STOP_REASONS) as [NonNullable<TrajectoryQuery['stopReason']>, string][])]}
-          onChange={(value) => set({ stopReason: value === '' ? undefined : value })}
-        />
+        {narrow && (
+          <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Filters{more > 0 && ` (${more})`}
+          </button>
+        )}
+        {shown && <PlaceFilters filter={filter} splits={splits} set={set} />}
       </div>
-      <fieldset class="chips">
-        <legend class="hidden">Only what is</legend>
-        {FLAG_NAMES.map((flag) => (
-          <button
-            key={flag}
-            type="button"
-            class="flag-chip"
-            aria-pressed={notable.includes(flag)}
-            title={FLAGS[flag].title}
-            onClick={() => onChange(withFlag(filter, flag))}
-          >
-            {FLAGS[flag].label}
-          </button>
-        ))}
-        {(filter.problemId || filter.groupId) && (
-          <button
-            type="button"
-            class="flag-chip"
-            aria-pressed="true"
-            title="Show others too"
-            onClick={() => set({ problemId: undefined, groupId: undefined })}
-          >
-            {filter.groupId ? 'group ' : 'problem '}
-            <SafeText text={filter.groupId ?? filter.problemId ?? ''} /> ×
-          </button>
-        )}
-        {isNarrowed(filter) && (
-          <button type="button" class="link" onClick={() => onChange(filter.sort ? { sort: filter.sort } : {})}>
-            Clear
-          </button>
-        )}
-      </fieldset>
+      {shown && <FlagFilters filter={filter} onChange={onChange} set={set} />}
     </search>
+  );
+}
+
+type Set = (change: Parameters<typeof changed>[1], typed?: boolean) => void;
+
+/** Where in the run, and how it ended. */
+function PlaceFilters({ filter, splits, set }: Pick<FiltersProps, 'filter' | 'splits'> & { readonly set: Set }) {
+  const stages = [...new Set(splits.map(({ stage }) => stage))];
+  const names = [...new Set(splits.filter(({ stage }) => !filter.stage || stage === filter.stage).map(({ split }) => split))];
+  if (filter.split && !names.includes(filter.split)) names.push(filter.split);
+  return (
+    <>
+      <Select
+        label="Stage"
+        value={filter.stage ?? ''}
+        options={[['', 'all'], ...stages.map((stage) => [stage, STAGE_NAMES[stage] ?? stage] as const)]}
+        onChange={(stage) => set({ stage: stage === '' ? undefined : stage, split: undefined })}
+      />
+      <Select
+        label="Split"
+        value={filter.split ?? ''}
+        options={[['', 'all'], ...names.map((name) => [name, `${name} (${count(countOf(splits, filter.stage, name))})`] as const)]}
+        onChange={(split) => set({ split: split === '' ? undefined : split })}
+      />
+      <StepRange filter={filter} onChange={(change) => set(change, true)} />
+      <Select
+        label="Ended"
+        value={filter.stopReason ?? ''}
+        options={[['', 'any way'], ...(Object.entries(STOP_REASONS) as [NonNullable<TrajectoryQuery['stopReason']>, string][])]}
+        onChange={(value) => set({ stopReason: value === '' ? undefined : value })}
+      />
+    </>
+  );
+}
+
+function FlagFilters({ filter, onChange, set }: Pick<FiltersProps, 'filter' | 'onChange'> & { readonly set: Set }) {
+  const notable = filter.flags ?? [];
+  return (
+    <fieldset class="chips">
+      <legend class="hidden">Only what is</legend>
+      {FLAG_NAMES.map((flag) => (
+        <button
+          key={flag}
+          type="button"
+          class="flag-chip"
+          aria-pressed={notable.includes(flag)}
+          title={FLAGS[flag].title}
+          onClick={() => onChange(withFlag(filter, flag))}
+        >
+          {FLAGS[flag].label}
+        </button>
+      ))}
+      {(filter.problemId || filter.groupId) && (
+        <button
+          type="button"
+          class="flag-chip"
+          aria-pressed="true"
+          title="Show others too"
+          onClick={() => set({ problemId: undefined, groupId: undefined })}
+        >
+          {filter.groupId ? 'group ' : 'problem '}
+          <SafeText text={filter.groupId ?? filter.problemId ?? ''} /> ×
+        </button>
+      )}
+      {isNarrowed(filter) && (
+        <button type="button" class="link" onClick={() => onChange(filter.sort ? { sort: filter.sort } : {})}>
+          Clear
+        </button>
+      )}
+    </fieldset>
   );
 }
 

@@ -35,9 +35,18 @@ const COLUMNS: readonly Column<TrajectoryLine>[] = [
     align: 'right',
     cell: (row) => (row.split === 'train' ? stepLabel(row.step) : `after ${count(row.step)}`),
     hint: 'Of an evaluation: after so many steps',
+    wide: true,
   },
   { key: 'reward', title: 'Reward', width: '72px', align: 'right', sortable: true, cell: (row) => number(row.reward, 3) },
-  { key: 'advantage', title: 'Advantage', width: '92px', align: 'right', sortable: true, cell: (row) => signed(row.advantage, 3) },
+  {
+    key: 'advantage',
+    title: 'Advantage',
+    width: '92px',
+    align: 'right',
+    sortable: true,
+    cell: (row) => signed(row.advantage, 3),
+    wide: true,
+  },
   {
     key: 'calls',
     title: 'Calls',
@@ -61,7 +70,7 @@ const COLUMNS: readonly Column<TrajectoryLine>[] = [
   },
   { key: 'seconds', title: 'Time', width: '70px', align: 'right', cell: (row) => duration(row.seconds), wide: true },
   { key: 'stop', title: 'Ended', width: 'minmax(90px, 0.9fr)', cell: (row) => stopWords(row.stopReason), wide: true },
-  { key: 'flags', title: 'Notable', width: 'minmax(110px, 1.8fr)', cell: (row) => <FlagMarks flags={row.flags} /> },
+  { key: 'flags', title: 'Notable', width: 'minmax(110px, 1.8fr)', cell: (row) => <FlagMarks flags={row.flags} />, wide: true },
 ];
 
 /** What a click on a head asks for, descending and ascending. */

@@ -63,7 +63,8 @@ describe('a filter in an address', () => {
 
   it('says in words what it narrows to', () => {
     expect(describeQuery({})).toBe('all rollouts');
-    expect(describeQuery({ stage: 'rl', correct: false, flags: ['malformed'], sort: 'calls' })).toBe('rl, wrong, malformed call');
+    expect(describeQuery({ stage: 'rl', correct: false, flags: ['malformed'], sort: 'calls' })).toBe('RL, wrong, malformed call');
+    expect(describeQuery({ fromStep: 0, toStep: 9 })).toBe('from step 1, to step 10');
     expect(isNarrowed({ sort: 'calls', offset: 3 })).toBe(false);
     expect(isNarrowed({ correct: false })).toBe(true);
   });

@@ -3,6 +3,7 @@
  * out, so a mistyped link shows more, never an error. Pure; does not ask the server.
  */
 import type { Flag, TrajectoryQuery } from '../../api.js';
+import { STAGE_NAMES, stepLabel } from '../format.js';
 
 export type Sort = NonNullable<TrajectoryQuery['sort']>;
 
@@ -107,11 +108,11 @@ export function isNarrowed(query: TrajectoryQuery): boolean {
 /** In words, for a title or a screen reader. */
 export function describeQuery(query: TrajectoryQuery): string {
   const parts = [
-    query.stage,
+    query.stage && STAGE_NAMES[query.stage],
     query.split && `split ${query.split}`,
-    query.step !== undefined && `step ${query.step}`,
-    query.fromStep !== undefined && `from step ${query.fromStep}`,
-    query.toStep !== undefined && `to step ${query.toStep}`,
+    query.step !== undefined && `step ${stepLabel(query.step)}`,
+    query.fromStep !== undefined && `from step ${stepLabel(query.fromStep)}`,
+    query.toStep !== undefined && `to step ${stepLabel(query.toStep)}`,
     query.correct !== undefined && (query.correct ? 'right' : 'wrong'),
     query.stopReason && STOP_REASONS[query.stopReason],
     ...(query.flags ?? []).map((flag) => FLAGS[flag].label),
