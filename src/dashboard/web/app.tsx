@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Empty } from './components/bits.js';
 import { lazy } from './lazy.js';
 import { type Connection, connection } from './live.js';
-import { navigate, useRoute } from './navigation.js';
+import { asLeft, navigate, useRoute } from './navigation.js';
 import { href } from './router.js';
 import { RunsPage } from './runs/RunsPage.js';
 import { ShortcutList } from './ShortcutList.js';
@@ -40,7 +40,7 @@ export function App() {
   useShortcuts('Everywhere', [
     { keys: '?', label: 'this list', run: () => setHelp(true) },
     { keys: '/', label: 'search', run: focusSearch },
-    { keys: 'g r', label: 'go to the runs', run: () => navigate(href([])) },
+    { keys: 'g r', label: 'go to the runs', run: () => navigate(asLeft(href([]))) },
     { keys: 'g d', label: 'go to the data reports', run: () => navigate(href(['reports'])) },
     { keys: 't', label: 'light, dark or as the system', run: nextTheme },
     { keys: 'Escape', label: 'back, up', run: () => goUp(crumbs) },
@@ -67,7 +67,7 @@ export function App() {
           <ol>
             {crumbs.map(({ label, to }, i) => (
               <li key={to}>
-                <a href={to} aria-current={i === crumbs.length - 1 ? 'location' : undefined}>
+                <a href={i === crumbs.length - 1 ? to : asLeft(to)} aria-current={i === crumbs.length - 1 ? 'location' : undefined}>
                   <bdi>{safeLabel(label)}</bdi>
                 </a>
               </li>
@@ -91,9 +91,12 @@ export function App() {
         {view.kind === 'compare' && <ComparePage runs={view.runs} />}
         {view.kind === 'reports' && <ReportsView rest={view.rest} />}
         {view.kind === 'unknown' && (
-          <Empty title="There is no such view.">
-            <a href={href([])}>Go to the runs</a>
-          </Empty>
+          <>
+            <h1 class="hidden">No such view</h1>
+            <Empty title="There is no such view.">
+              <a href={href([])}>Go to the runs</a>
+            </Empty>
+          </>
         )}
       </main>
       {help && <ShortcutList onClose={() => setHelp(false)} />}
@@ -155,7 +158,6 @@ function goUp(crumbs: readonly Crumb[]): boolean {
     focused.blur();
     return true;
   }
-  const up = crumbs.length < 2 ? href([]) : crumbs[crumbs.length - 2]!.to;
-  navigate(up);
+  navigate(asLeft(crumbs.length < 2 ? href([]) : crumbs[crumbs.length - 2]!.to));
   return true;
 }

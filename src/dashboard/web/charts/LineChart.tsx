@@ -64,6 +64,8 @@ export interface LineChartProps {
   /** For the axis; as `formatY` where absent. */
   readonly formatTick?: (y: number) => string;
   readonly fromZero?: boolean;
+  /** Whether the axis has ticks at whole numbers only. */
+  readonly wholeX?: boolean;
   /** Where x begins while no range is chosen; the first point where absent. */
   readonly startX?: number;
   readonly stack?: boolean;
@@ -159,7 +161,15 @@ export function LineChart(props: LineChartProps) {
     const points = shown.map((each) => each.points);
     const isStacked = current.stack === true && points.length > 1;
     const { x, columns } = isStacked ? stacked(points) : joined(points, { log: current.log === true });
-    const next = [shapeOf(points), shown.map(({ line }) => line.key).join('\n'), isStacked, current.log, theme, current.xName].join('|');
+    const next = [
+      shapeOf(points),
+      shown.map(({ line }) => line.key).join('\n'),
+      isStacked,
+      current.log,
+      theme,
+      current.xName,
+      current.wholeX,
+    ].join('|');
     const some = x.length > 0;
     setAny(some);
     if (!some) {

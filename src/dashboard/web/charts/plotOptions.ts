@@ -18,6 +18,9 @@ export interface PlotWishes {
   readonly onCursor: (u: uPlot) => void;
 }
 
+/** 1, 2, 5, 10, 20, 50 ... */
+const WHOLE_STEPS = Array.from({ length: 27 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
+
 /** Less is a click. */
 const LEAST_DRAG = 6;
 
@@ -44,6 +47,16 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
   const font = '11px system-ui, sans-serif';
   const axis = { stroke: colours.muted, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
   const format = (value: number): string => (current().formatTick ?? current().formatY ?? number)(value);
+  const withDots = (u: uPlot, min: number | null, max: number | null): [number, number] => {
+    const { min: from, max: to } = u.scales.x!;
+    const seen = (current().dots?.() ?? []).filter(({ x }) => from != null && to != null && x >= from && x <= to);
+    const values = seen.flatMap(({ y, low, high }) => [y, low ?? y, high ?? y]);
+    return paddedRange(
+      min === null ? null : Math.min(min, ...values),
+      max === null ? null : Math.max(max, ...values),
+      stack || current().fromZero === true,
+    );
+  };
   return {
     width,
     height,
@@ -53,10 +66,16 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
     legend: { show: false },
     scales: {
       x: { time: false },
-      y: log ? { distr: 3 } : { range: (_u, min, max) => paddedRange(min, max, stack || current().fromZero === true) },
+      y: log ? { distr: 3 } : { range: (u, min, max) => withDots(u, min, max) },
     },
     axes: [
-      { ...axis, size: 26, space: 60, values: (_u, splits) => splits.map((x) => (current().formatX ?? number)(x)) },
+      {
+        ...axis,
+        size: 26,
+        space: 60,
+        ...(current().wholeX === true && { incrs: WHOLE_STEPS }),
+        values: (_u, splits) => splits.map((x) => (current().formatX ?? number)(x)),
+      },
       {
         ...axis,
         size: (_u, values) => 14 + 6.4 * Math.max(3, ...(values ?? []).map((text) => text.length)),
@@ -148,8 +167,11 @@ function drawMarks(u: uPlot, { marks }: LineChartProps, colours: ChartColours): 
 
 function drawDots(u: uPlot, dots: readonly ChartDot[], colours: ChartColours): void {
   const { ctx } = u;
-  const { left, width } = u.bbox;
+  const { left, width, top, height } = u.bbox;
   ctx.save();
+  ctx.beginPath();
+  ctx.rect(left - 6 * devicePixelRatio, top, width + 12 * devicePixelRatio, height);
+  ctx.clip();
   ctx.lineWidth = 1.5 * devicePixelRatio;
   for (const { x, y, low, high, colour } of dots) {
     const at = u.valToPos(x, 'x', true);

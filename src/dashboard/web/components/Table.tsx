@@ -51,12 +51,15 @@ export interface TableProps<Row> {
   /** CSS class of the scrolling box, for its height. */
   readonly class?: string;
   readonly empty?: ComponentChildren;
-  /** The row that is active at first, for going back to where one was. */
+  /** Under this name the table keeps its place while it is away, for coming back to where one was. */
+  readonly rememberAs?: string;
+  /** The row that is active at first. */
   readonly initialIndex?: number;
   readonly onActive?: (index: number) => void;
 }
 
 const OVERSCAN = 6;
+const places = new Map<string, { readonly top: number; readonly active: number }>();
 
 export function Table<Row>(props: TableProps<Row>) {
   const { label, count, rowAt, keyOf, sort, onSort, hrefOf, selected, onSelect, onRange, rowHeight = 32, primary = false } = props;
@@ -65,7 +68,10 @@ export function Table<Row>(props: TableProps<Row>) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
-  const [active, setActive] = useState(props.initialIndex ?? -1);
+  const before = props.rememberAs === undefined ? undefined : places.get(props.rememberAs);
+  const [active, setActive] = useState(props.initialIndex ?? before?.active ?? -1);
+  const left = useRef({ top: 0, active: -1 });
+  left.current.active = active;
   const last = Math.max(0, count - 1);
   const at = Math.min(active, count - 1);
 
@@ -76,8 +82,12 @@ export function Table<Row>(props: TableProps<Row>) {
     const watch = new ResizeObserver(measure);
     watch.observe(element);
     if (props.initialIndex !== undefined) element.scrollTop = Math.max(0, props.initialIndex * rowHeight - element.clientHeight / 2);
+    else if (before !== undefined) element.scrollTop = before.top;
     measure();
-    return () => watch.disconnect();
+    return () => {
+      watch.disconnect();
+      if (props.rememberAs !== undefined) places.set(props.rememberAs, left.current);
+    };
   }, []);
 
   const first = Math.max(0, Math.floor(view.top / rowHeight) - OVERSCAN);
@@ -180,7 +190,10 @@ export function Table<Row>(props: TableProps<Row>) {
       tabIndex={0}
       ref={box}
       style={{ '--tracks': tracks }}
-      onScroll={(event) => setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight })}
+      onScroll={(event) => {
+        left.current.top = event.currentTarget.scrollTop;
+        setView({ top: event.currentTarget.scrollTop, height: event.currentTarget.clientHeight });
+      }}
       onKeyDown={onKeyDown}
     >
       <div role="rowgroup" class="table-head">
@@ -202,9 +215,11 @@ export function Table<Row>(props: TableProps<Row>) {
                   }
                 >
                   {column.title}
-                  <span class="table-arrow" aria-hidden="true">
-                    {sort?.key === column.key ? (sort.descending ? '↓' : '↑') : ''}
-                  </span>
+                  {sort?.key === column.key && (
+                    <span class="table-arrow" aria-hidden="true">
+                      {sort.descending ? '↓' : '↑'}
+                    </span>
+                  )}
                 </button>
               ) : (
                 column.title

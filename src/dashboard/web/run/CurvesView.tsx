@@ -6,8 +6,10 @@ import { LineChart, type XRange } from '../charts/LineChart.js';
 import { exportHref } from '../client.js';
 import { Empty, Failed, Loading, Note, Search, Segmented } from '../components/bits.js';
 import { duration, number, percent, STAGE_NAMES } from '../format.js';
-import { setQuery, useRoute } from '../navigation.js';
-import { href, manyOf, numberOf, oneOf } from '../router.js';
+import { navigate, setQuery, useRoute } from '../navigation.js';
+import { href, manyOf, numberOf, oneOf, patched } from '../router.js';
+import { useRuns } from '../runs/runsStore.js';
+import { safeLabel } from '../safeText.js';
 import { useShortcuts } from '../shortcuts.js';
 import { CurveData } from './curveData.js';
 import { type CurveSource, curveLines, scaleOf, stepRange } from './curveLines.js';
@@ -129,6 +131,7 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
       big={bigs.has(panel.key)}
       onBig={() => toggle('big', bigs, [panel.key])}
       startX={0}
+      wholeX={kind === 'step'}
       range={range}
       onRange={setRange}
       hidden={hidden}
@@ -140,6 +143,7 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
   );
   return (
     <div class="curves">
+      <h2 class="hidden">Curves</h2>
       <div class="bar" role="group" aria-label="What the charts show">
         {stages.length > 1 && (
           <Segmented
@@ -181,6 +185,7 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
             {X_NAMES[kind]} {X_FORMATS[kind](range.from)} – {X_FORMATS[kind](range.to)}: show all
           </button>
         )}
+        <AddRun ids={runs.map(({ id }) => id)} />
         {!several && (
           <span class="row bar-end">
             <a href={exportHref(runs[0]!.id, 'metrics.csv', `stage=${stage}`)} download>
@@ -305,10 +310,45 @@ function RunLegend({
             <a href={href(['run', id])} title={runs[i]?.id}>
               open
             </a>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Take away ${name}`}
+              title="Take away"
+              onClick={() => setQuery({ run: runs.filter((run) => run.id !== id).map((run) => run.id) })}
+            >
+              ×
+            </button>
           </li>
         );
       })}
     </ul>
+  );
+}
+
+/** Puts another run onto the same charts. */
+function AddRun({ ids }: { ids: readonly string[] }) {
+  const { runs } = useRuns();
+  const { query } = useRoute();
+  const others = (runs ?? []).filter(({ id, stages }) => !ids.includes(id) && stages.some(({ done }) => done > 0));
+  if (others.length === 0) return null;
+  return (
+    <select
+      class="add-run"
+      aria-label="Compare with another run"
+      value=""
+      onChange={(event) => {
+        const kept = patched(query, { run: [...ids, event.currentTarget.value], from: undefined, to: undefined, off: undefined });
+        navigate(href(['compare'], kept));
+      }}
+    >
+      <option value="">Compare with …</option>
+      {others.map(({ id, name }) => (
+        <option key={id} value={id}>
+          {safeLabel(id === '@' ? name : id)}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -101,7 +101,7 @@ function Evaluations({ run }: { run: RunDetail }) {
       {all.length === 0 ? (
         <p class="muted">None was made so far.</p>
       ) : (
-        <section class="scroll" tabIndex={0} aria-label="Evaluations">
+        <div class="scroll" role="group" tabIndex={0} aria-label="Table of evaluations">
           <table class="plain">
             <thead>
               <tr>
@@ -137,7 +137,7 @@ function Evaluations({ run }: { run: RunDetail }) {
               ))}
             </tbody>
           </table>
-        </section>
+        </div>
       )}
     </Card>
   );
@@ -180,7 +180,7 @@ function Checkpoints({ run }: { run: RunDetail }) {
       {run.checkpoints.length === 0 ? (
         <p class="muted">None is kept.</p>
       ) : (
-        <section class="scroll" tabIndex={0} aria-label="Checkpoints">
+        <div class="scroll" role="group" tabIndex={0} aria-label="Table of checkpoints">
           <table class="plain">
             <thead>
               <tr>
@@ -205,7 +205,7 @@ function Checkpoints({ run }: { run: RunDetail }) {
               ))}
             </tbody>
           </table>
-        </section>
+        </div>
       )}
     </Card>
   );
@@ -273,9 +273,9 @@ function Recipe({ run }: { run: RunDetail }) {
       <summary class="card-head">
         <h2 class="grow">Recipe</h2>
         <span class="muted">{text.split('\n').length} lines, every value resolved</span>
-        <CopyButton text={text} />
       </summary>
       <div class="card-body">
+        <CopyButton text={text} label="Copy the recipe" />
         <SafeText text={text} as="block" class="mono" lines={2000} />
       </div>
     </details>

@@ -5,7 +5,7 @@ import { runPath } from '../client.js';
 import { Failed, Loading, Note, Tabs } from '../components/bits.js';
 import { lazy } from '../lazy.js';
 import { useLive, useThrottled } from '../live.js';
-import { navigate } from '../navigation.js';
+import { asLeft, navigate } from '../navigation.js';
 import { href } from '../router.js';
 import { useShortcuts } from '../shortcuts.js';
 import { useApi } from '../useApi.js';
@@ -37,7 +37,7 @@ export default function RunPage({ run, tab, rest }: { run: string; tab: RunTab; 
   });
   useShortcuts(
     'The run',
-    RUN_TABS.map((each, i) => ({ keys: String(i + 1), label: TAB_TITLES[each], run: () => navigate(href(['run', run, each])) })),
+    RUN_TABS.map((each, i) => ({ keys: String(i + 1), label: TAB_TITLES[each], run: () => navigate(asLeft(href(['run', run, each]))) })),
   );
   const { value, error } = asked;
   if (value === undefined) return error === undefined ? <Loading what="Reading the run" /> : <Failed error={error} retry={asked.reload} />;
@@ -49,7 +49,11 @@ export default function RunPage({ run, tab, rest }: { run: string; tab: RunTab; 
       <Tabs
         label="Views of the run"
         current={tab}
-        items={RUN_TABS.map((key) => ({ key, label: TAB_TITLES[key], href: href(['run', run, key]) }))}
+        items={RUN_TABS.map((key) => ({
+          key,
+          label: TAB_TITLES[key],
+          href: key === tab && rest.length === 0 ? href(['run', run, key]) : asLeft(href(['run', run, key])),
+        }))}
       />
       <View run={value} rest={rest} />
     </>

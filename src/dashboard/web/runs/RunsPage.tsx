@@ -103,6 +103,7 @@ export function RunsPage() {
         label="Runs"
         class="runs"
         primary
+        rememberAs="runs"
         rowHeight={46}
         columns={columns}
         count={rows.length}
