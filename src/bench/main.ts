@@ -1,6 +1,7 @@
 /**
- * `npm run bench [engine|rollouts|sandbox|judge|grade|data|peers]`: what this machine does, as ratios within one run. Prints a table; changes
- * nothing, but `peers`, which runs only where it is named, installs what it compares with. Run it alone: another heavy job falsifies it.
+ * `npm run bench [engine|rollouts|sandbox|judge|grade|data|peers|async|scale|ui]`: what this machine does, as ratios within one run. Prints a
+ * table; changes nothing, but `peers`, which runs only where it is named, installs what it compares with. Run it alone: another heavy job
+ * falsifies it.
  * `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every pair on which graders differ, as JSON Lines;
  * `--part`, `--rounds` and `--workload NAME=NUMBER` (as `answer=8`, `spread=0`) are for `peers`.
  */
@@ -246,10 +247,32 @@ async function scale(): Promise<Row[]> {
   ];
 }
 
+async function ui(): Promise<Row[]> {
+  const { benchmarkUi } = await import('./ui.js');
+  const { writer, answers } = await benchmarkUi({ rollouts: 100_000, metricPoints: 200_000, perStep: 20 }, log);
+  return [
+    [
+      '100,000 rollouts written: rollouts a second',
+      rounded(writer.rolloutsPerSecond),
+      'target 2000',
+      `${(writer.rolloutsPerSecond / 2000).toFixed(2)}x`,
+    ],
+    ['  bytes a rollout', rounded(writer.bytesPerRollout), '', ''],
+    ...answers.map(
+      ({ what, milliseconds, target }): Row => [
+        `  ${what}`,
+        `${rounded(milliseconds)} ms`,
+        target === undefined ? '' : `target ${target} ms`,
+        target === undefined ? '' : `${(milliseconds / target).toFixed(2)}x`,
+      ],
+    ),
+  ];
+}
+
 /** As eight GPUs with 128 sequences each may be: a median turn of 10 s, and programs of 0.2 s in 64 workers. */
 const SCALE = { turns: 3, turnTokens: 150, engine: { places: 1024, seconds: 10 }, sandbox: { places: 64, seconds: 0.2 } } as const;
 
-const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining, scale };
+const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining, scale, ui };
 /** Too long, and too large a download, for a run that names no part. */
 const ONLY_BY_NAME = new Set(['peers']);
 
