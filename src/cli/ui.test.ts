@@ -42,11 +42,11 @@ describe('toolwise ui', () => {
   });
 
   it.each([
-    [['nowhere'], 'There is no folder'],
-    [['.', '--port', 'x'], '--port x: a number from 0 to 65535'],
-    [['.', '--port', '0', '--host', '203.0.113.7'], '203.0.113.7 is no address of this machine'],
-  ])('says what is wrong with %j, and ends with 2', (args, message) => {
-    const { status, stderr } = spawnSync(process.execPath, command(...args), { cwd: folder, encoding: 'utf8' });
+    ['/nowhere', [], 'There is no folder'],
+    ['', ['--port', 'x'], '--port x: a number from 0 to 65535'],
+    ['', ['--port', '0', '--host', '203.0.113.7'], '203.0.113.7 is no address of this machine'],
+  ])('says what is wrong with %j %j, and ends with 2', (below, options, message) => {
+    const { status, stderr } = spawnSync(process.execPath, command(`${folder}${below}`, ...options), { encoding: 'utf8' });
     expect(stderr).toContain(message);
     expect(status).toBe(2);
   });
