@@ -227,12 +227,15 @@ describe.skipIf(missing !== undefined)(`serve${missing === undefined ? '' : ` (s
           model: makeTinyModel(at('tiny')),
           tools: [],
           prompt: { system: 'Be brief.' },
-          engine: { threads: 1 },
-          problems: { train: { generator: { families: ['sum'], seed: 1 } }, evaluation: { generator: { families: ['sum'], seed: 2 } } },
-          evaluation: { problems: 1, samples: 1, greedyProblems: 1 },
-          limits: { responseTokens: 16 },
-          rl: { steps: 1, prompts: 2, samples: 2, miniBatches: 1 },
-        } as never,
+          stages: ['rl'],
+          engine: { threads: 1, dtype: 'float32' },
+          problems: { train: { kind: 'calc-small' }, evaluation: { kind: 'calc-small', count: 2 } },
+          evaluation: { samples: 1, base: false, everySteps: 0 },
+          rl: { steps: 1, groupsPerStep: 2, groupSize: 2, updatesPerStep: 1, learningRate: 1e-2 },
+          limits: { responseTokens: 32, turnTokens: 16, toolTokens: 8, turns: 2 },
+        },
+        // A random model is never right.
+        reward: ({ tokens }) => ({ even: tokens.filter((id) => id % 2 === 0).length / tokens.length }),
       });
     });
 

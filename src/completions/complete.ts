@@ -4,10 +4,12 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { ChatFormat } from '../chat/chatFormat.js';
+import { writeCall } from '../chat/hermes.js';
 import { parseTurn } from '../chat/parseTurn.js';
 import type { Segment } from '../domain/segment.js';
 import type { Sample, SamplePart, SampleRequest, Sampler } from '../engine/sampler.js';
 import { deriveSeed } from '../random.js';
+import type { ToolDescription } from '../tools/jsonSchema.js';
 import { type Answer, type AnswerShape, answerOf } from './answer.js';
 import { type ChatCall, takesCalls } from './chatCall.js';
 import type { Continued, Place, TokenHistory } from './history.js';
@@ -184,16 +186,30 @@ type Beginning =
   | { readonly kind: 'begun'; readonly text: string; readonly tokens: readonly number[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
-/** A turn that must be a call is begun for the model. */
-function beginning({ toolChoice }: ChatCall, format: ChatFormat): Beginning {
+/**
+ * A turn that must be a call is begun for the model: as far as tokens go that it would write itself. A vocabulary may have one token for all
+ * that follows `<tool_call>`; then the rest is the model's.
+ */
+function beginning({ toolChoice, tools }: ChatCall, format: ChatFormat): Beginning {
   if (toolChoice.kind === 'auto' || toolChoice.kind === 'none') return { kind: 'begun', text: '', tokens: [] };
   if (format.opensThinking) {
     const what = "this model's turns begin with thinking, so that a call cannot be made to come first";
     return { kind: 'refused', refusal: invalid(`tool_choice: ${what}; use "auto"`, 'tool_choice') };
   }
-  const name = toolChoice.kind === 'named' ? ` ${JSON.stringify(toolChoice.name)}, "arguments":` : '';
-  const text = `<tool_call>\n{"name":${name}`;
-  return { kind: 'begun', text, tokens: format.encode(text) };
+  const named = toolChoice.kind === 'named';
+  const tool = named ? tools.find(({ name }) => name === toolChoice.name)! : tools[0]!;
+  const whole = writeCall({ name: tool.name, arguments: likelyArguments(tool) });
+  const wanted = whole.slice(0, whole.indexOf(named ? ' {' : ' "', whole.indexOf(named ? '"arguments":' : '"name":')));
+  const tokens = format.encode(whole);
+  let count = 0;
+  while (count < tokens.length && wanted.startsWith(format.decode(tokens.slice(0, count + 1)))) count++;
+  return { kind: 'begun', text: format.decode(tokens.slice(0, count)), tokens: tokens.slice(0, count) };
+}
+
+/** As a model would begin them: what comes next decides where tokens end. */
+function likelyArguments({ parameters }: ToolDescription): Readonly<Record<string, unknown>> {
+  const [first = 'value'] = Object.keys((parameters.properties ?? {}) as object);
+  return { [first]: 'x' };
 }
 
 type Room = { readonly kind: 'room'; readonly tokens: number } | { readonly kind: 'refused'; readonly refusal: Refusal };

@@ -8,6 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CompletionSettings } from '../completions/complete.js';
 import { TokenHistory } from '../completions/history.js';
+import { refusalResponse } from '../completions/http.js';
+import type { Refusal } from '../completions/refusal.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
 import { modelSource, recipeFor, samplerOf } from '../session/modelSource.js';
 import { Session } from '../session/session.js';
@@ -62,6 +64,7 @@ export interface Served {
 }
 
 const MAX_REQUESTS = 256;
+const STARTING: Refusal = { status: 503, type: 'server_error', message: 'the server starts; try again', code: 'starting' };
 /** How often the engine is looked after. */
 const WATCH_MS = 1_000;
 
@@ -72,10 +75,15 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
   const source = modelSource(options.model);
   if (source.kind === 'endpoint') throw new UserError(`${options.model} is served already`, 'Give a model, or the folder of a run.');
   const recipe: Recipe = { ...(await recipeFor(source, options)), tools: [...tools] };
+  // First of all, so that an address that is taken is told before the engine starts.
+  let answer = (_request: Request): Response | Promise<Response> => refusalResponse(STARTING);
+  const listener = await listen((request) => answer(request), host, port);
   const folder = await mkdtemp(join(tmpdir(), 'toolwise-serve-'));
+  const ending = new AbortController();
   let session: Session | undefined;
-  setMaxListeners(0, signal);
+  setMaxListeners(0, signal, ending.signal);
   const closeAll = async (): Promise<void> => {
+    await listener.close(ending);
     await session?.close();
     await rm(folder, { recursive: true, force: true });
   };
@@ -106,8 +114,6 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
       system: options.system !== false && (trained || tools.length > 0) ? rollout.system : '',
       ...(tools.length > 0 && { loop: { rollout } }),
     };
-    const ending = new AbortController();
-    setMaxListeners(0, ending.signal);
     const app = serveApp({
       model,
       token,
@@ -116,7 +122,7 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
       ending: ending.signal,
       onFailure: (error) => log(`a request failed: ${error instanceof Error ? error.message : String(error)}`, 'warning'),
     });
-    const listener = await listen(app.fetch, host, port);
+    answer = app.fetch;
     const watched = watchEngine(session);
     return {
       url: `${listener.url}/v1`,
@@ -128,7 +134,6 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
       failed: watched.failed,
       close: async () => {
         watched.stop();
-        await listener.close(ending);
         await closeAll();
       },
     };
