@@ -25,7 +25,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   export: { summary: 'write a trained model for other programs', load: () => import('./export.js') },
   serve: { summary: 'serve a trained model to OpenAI clients', load: () => import('./serve.js') },
   ui: { summary: 'show runs in the browser', load: () => import('./ui.js') },
-  study: { summary: "repeat the paper's findings" },
+  study: { summary: "try the paper's findings, or your own, with repeats and verdicts", load: () => import('./study.js') },
 };
 
 export async function main(args: readonly string[]): Promise<void> {

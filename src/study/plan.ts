@@ -113,10 +113,18 @@ export function planOf(values: unknown, where: string): StudyPlan {
   const start = plan.start === undefined ? undefined : recipe(plan.start, 'start');
   const mistakes = [...claims.flatMap((claim) => mistakesOf(claim, arms)), ...repeated(claims), ...idle(claims, arms)];
   if (mistakes.length > 0) throw new UserError(`${where}:\n${mistakes.map((text) => `  - ${text}`).join('\n')}`);
-  const notes = blocks < LEAST_BLOCKS ? [`${blocks} blocks: every verdict will be "exploratory"; the rule asks for ${LEAST_BLOCKS}`] : [];
   const decisive = { name, seed, start, arms, claims };
-  return { name, title, blocks, seed, start, arms, claims, notes, hash: hashOf(decisive) };
+  return { name, title, blocks, seed, start, arms, claims, notes: notesOn(blocks), hash: hashOf(decisive) };
 }
+
+/** The same plan with fewer blocks. */
+export function withBlocks(plan: StudyPlan, most: number | undefined): StudyPlan {
+  if (most === undefined || most >= plan.blocks) return plan;
+  return { ...plan, blocks: most, notes: notesOn(most) };
+}
+
+const notesOn = (blocks: number): string[] =>
+  blocks < LEAST_BLOCKS ? [`${blocks} blocks: every verdict will be "exploratory"; the rule asks for ${LEAST_BLOCKS}`] : [];
 
 /** Short, the same for equal values whatever the order of their keys. */
 export const hashOf = (value: unknown): string =>
