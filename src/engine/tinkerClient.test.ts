@@ -99,6 +99,26 @@ describe('order', () => {
     expect((await trainer.publish()).policyVersion).toBe(0);
   });
 
+  it('unloads a model after the calls that were made before', async () => {
+    const trainer = await (await start()).createTrainer({ model: 'tiny' });
+    server.on('forward_backward', { body: { request_id: 'slow' }, afterMs: 60 });
+    server.on('retrieve_future', ({ body }) => ({ body: body.request_id === 'slow' ? outputs : {} }));
+    await Promise.all([trainer.forwardBackward([datum], { name: 'cross_entropy' }), trainer.optimStep(adam), trainer.unload()]);
+    const sent = server.received.map(({ path }) => path).filter((path) => /forward_backward|optim_step|unload_model/.test(path));
+    expect(sent).toEqual(['forward_backward', 'optim_step', 'unload_model']);
+  });
+
+  it("removes what was saved where its path says it is; without a kind it is a sampler's weights", async () => {
+    await start();
+    for (const path of ['tinker://m1/weights/a', 'tinker://m1/sampler_weights/b', 'tinker://m1/c', 'elsewhere/d'])
+      await engine!.deleteCheckpoint(path);
+    expect(server.received.map(({ path }) => path).filter((path) => path.includes('checkpoints'))).toEqual([
+      'training_runs/m1/checkpoints/weights/a',
+      'training_runs/m1/checkpoints/sampler_weights/b',
+      'training_runs/m1/checkpoints/sampler_weights/c',
+    ]);
+  });
+
   it('gives a snapshot the version of the updates that were asked for before it', async () => {
     const trainer = await (await start({ save_weights_for_sampler: { sampling_session_id: 'x' } })).createTrainer({ model: 'tiny' });
     const [, sampler] = await Promise.all([trainer.optimStep(adam), trainer.publish(), trainer.optimStep(adam)]);
