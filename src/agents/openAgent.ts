@@ -29,7 +29,7 @@ export interface BesideAgent {
 }
 
 /**
- * The recipe as a run with an agent has it: its tools are the agent's own, and so is the sandbox.
+ * The recipe as a run with an agent has it: tools, system message and sandbox are the agent's own. So is what is served of such a run.
  * @throws UserError for what does not go with an agent, by name
  */
 export function recipeWithAgent(recipe: Recipe, { tools, environment }: BesideAgent): Recipe {
@@ -44,7 +44,7 @@ export function recipeWithAgent(recipe: Recipe, { tools, environment }: BesideAg
   if (environment !== undefined) {
     throw new UserError('an agent and an environment exclude each other: both say what happens in a rollout', 'Leave one of them out.');
   }
-  return { ...recipe, tools: [] };
+  return { ...recipe, tools: [], prompt: { ...recipe.prompt, system: '' } };
 }
 
 export interface OpenAgent {
