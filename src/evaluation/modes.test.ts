@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { modeOf } from '../domain/mode.js';
 import type { Segment } from '../domain/segment.js';
 import type { Turn } from '../domain/turn.js';
-import { modeOf, modesOf } from './modes.js';
+import { modesOf } from './modes.js';
 
 const call = { kind: 'call', name: 'code_interpreter', arguments: { code: 'print(1)' }, repairs: [] } as const;
 const callLength = JSON.stringify({ name: call.name, arguments: call.arguments }).length;

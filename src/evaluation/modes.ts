@@ -1,13 +1,6 @@
-/**
- * Deliberative and reactive rollouts (paper, section 5): think long and call seldom, or think little and call often. The paper gives no rule;
- * this one has no threshold to tune. Of a rollout with at least one executed call, the rounds that call are looked at: it is deliberative
- * where the model wrote at least as many characters of analysis (text and thinking) in them as of calls, reactive where it wrote fewer.
- * Rollouts without an executed call are neither.
- */
-import type { Segment } from '../domain/segment.js';
-import { executedCalls, type Trajectory, turnsOf } from '../domain/trajectory.js';
-
-export type Mode = 'deliberative' | 'reactive' | 'withoutCall';
+/** Deliberative and reactive rollouts, counted; which is which: see `domain/mode.ts`. */
+import { type Mode, modeOf } from '../domain/mode.js';
+import { type Trajectory, turnsOf } from '../domain/trajectory.js';
 
 export interface ModeShare {
   /** Of all rollouts, in [0, 1]. */
@@ -22,20 +15,6 @@ export interface ModeShare {
 }
 
 export type Modes = Readonly<Record<Mode, ModeShare>>;
-
-export function modeOf(trajectory: Pick<Trajectory, 'turns' | 'branches'>): Mode {
-  if (executedCalls(trajectory) === 0) return 'withoutCall';
-  let analysis = 0;
-  let calls = 0;
-  for (const { segments } of turnsOf(trajectory)) {
-    if (!segments.some(isCall)) continue;
-    for (const segment of segments) {
-      if (isCall(segment)) calls += callLength(segment);
-      else analysis += segment.text.trim().length;
-    }
-  }
-  return analysis >= calls ? 'deliberative' : 'reactive';
-}
 
 /** Shares are NaN for an empty list. */
 export function modesOf(trajectories: readonly Pick<Trajectory, 'turns' | 'branches'>[]): Modes {
@@ -53,12 +32,3 @@ export function modesOf(trajectories: readonly Pick<Trajectory, 'turns' | 'branc
   };
   return { deliberative: of('deliberative'), reactive: of('reactive'), withoutCall: of('withoutCall') };
 }
-
-type CallLike = Extract<Segment, { readonly kind: 'call' | 'malformedCall' | 'cutOffCall' }>;
-
-const isCall = (segment: Segment): segment is CallLike =>
-  segment.kind === 'call' || segment.kind === 'malformedCall' || segment.kind === 'cutOffCall';
-
-/** Characters: the call as JSON, or as it was written where it could not be read. */
-const callLength = (segment: CallLike): number =>
-  segment.kind === 'call' ? JSON.stringify({ name: segment.name, arguments: segment.arguments }).length : segment.raw.trim().length;

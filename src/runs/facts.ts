@@ -3,8 +3,8 @@
  * of older runs from the stored rollout.
  */
 import type { TrajectoryRecord } from '../domain/event.js';
+import { type Mode, modeOf } from '../domain/mode.js';
 import { turnsOf } from '../domain/trajectory.js';
-import { type Mode, modeOf } from '../evaluation/modes.js';
 
 /** Columns of a table of the same names. */
 export interface Facts {

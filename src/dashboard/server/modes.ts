@@ -1,4 +1,4 @@
-/** Deliberative and reactive rollouts over a run (paper, section 5); what they are is defined in `evaluation/modes.ts`. */
+/** Deliberative and reactive rollouts over a run (paper, section 5); what they are is defined in `domain/mode.ts`. */
 import type { ModeFigures, ModesView } from '../api.js';
 import type { RunView } from './runView.js';
 
