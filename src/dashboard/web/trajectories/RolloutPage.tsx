@@ -28,8 +28,10 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
   const params = toParams(filter);
   if (whole === id) params.set('whole', '1');
   const search = params.toString();
-  const asked = useApi<TrajectoryView>(runPath(run, `trajectories/${id}${search === '' ? '' : `?${search}`}`));
+  const asked = useApi<TrajectoryView>(runPath(run, `trajectories/${id}${search === '' ? '' : `?${search}`}`), { keep: true });
+  // the rollout before stays in sight until this one is there
   const { value: view } = asked;
+  const stale = view?.id !== id;
   const list = listHref(run, filter);
   const shown = tokens ? { view: 'tokens', measure: oneOf(query, 'measure') } : {};
   const go = (to: number | undefined): boolean => {
@@ -41,18 +43,18 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
     setQuery({ view: kind === 'tokens' ? 'tokens' : undefined, turn: undefined, token: undefined });
 
   useShortcuts('Rollout', [
-    { keys: 'j', label: 'next under the filter', run: () => go(view?.next) },
-    { keys: 'k', label: 'previous under the filter', run: () => go(view?.previous) },
+    { keys: 'j', label: 'next under the filter', run: () => !stale && go(view?.next) },
+    { keys: 'k', label: 'previous under the filter', run: () => !stale && go(view?.previous) },
     { keys: 'v', label: 'conversation or tokens', run: () => show(tokens ? 'conversation' : 'tokens') },
     { keys: 'o', label: 'open or close all thinking', run: () => setThinking(thinking !== true) },
     { keys: 'Escape', label: 'back to the list', run: () => leave(list) },
   ]);
 
-  if (view === undefined) {
+  if (view === undefined || (stale && asked.error !== undefined)) {
     return asked.error === undefined ? <Loading what="Reading the rollout" /> : <Failed error={asked.error} retry={asked.reload} />;
   }
   return (
-    <article class="rollout" aria-label={`Rollout ${id}`}>
+    <article class={stale ? 'rollout stale' : 'rollout'} aria-label={`Rollout ${view.id}`} aria-busy={stale}>
       <header class="rollout-head">
         <div class="bar">
           <h2 class="rollout-title">
@@ -100,7 +102,7 @@ export function RolloutPage({ run, id }: { readonly run: string; readonly id: nu
       )}
       <div class="rollout-body">
         {tokens ? (
-          <TokensPage run={run} id={id} />
+          <TokensPage run={run} id={view.id} />
         ) : (
           <Conversation view={view} turn={turn} thinking={thinking} turnHref={(number) => rolloutHref(run, id, filter, { turn: number })} />
         )}
