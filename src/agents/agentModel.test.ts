@@ -7,7 +7,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { agent } from './agent.js';
 import type { AgentModel } from './agentModel.js';
-import { callText, finished, nanoFormat, rolloutOf, scripted } from './testSupport.js';
+import { callText, finished, inputOf, nanoFormat, rolloutOf, scripted } from './testSupport.js';
 
 const format = await nanoFormat();
 
@@ -36,6 +36,7 @@ const wireTools = [
     },
   },
 ] as const;
+const first = (turn: number): number => inputOf().seed(turn, 0);
 const LIMITS = { turnTokens: 64, responseTokens: 160, toolTokens: 48 };
 
 const withSdk = agent(async ({ problem, model, signal }) => {
@@ -132,6 +133,26 @@ describe('an agent that exists already', () => {
     const { turns, finalText } = finished(await rolloutOf(made, { format, sampler: policy(), limits: LIMITS }));
     expect(turns[0]!.replies).toMatchObject([{ kind: 'executed', success: false, text: 'out of order' }]);
     expect(finalText).toContain('out of order');
+  });
+
+  it.each([
+    '<tool_call>{"name": "", "arguments": {}}</tool_call>',
+    '<tool_call>{"name": "no such tool", "arguments": {"": [null, {"a": 1e400}]}}</tool_call>',
+    '<tool_call>{"name": "multiply", "arguments": "3 and 4"}</tool_call>',
+    '<tool_call>{"name": "multiply", "arguments": null}</tool_call>',
+    '<tool_call>{"name": 7, "arguments": [1]}</tool_call>',
+    '<tool_call>{"name": "multiply", "arguments": {"a": "x", "__proto__": {"b": 1}}}</tool_call>',
+    '<tool_call>{"name": "multiply", "arguments": {"a": "\\ud800"}}</tool_call>',
+    '</tool_call><tool_call><tool_call></think>',
+    callText('multiply', { a: 1, b: 2 }) + callText('', { a: 1 }) + callText('multiply', { a: 1, b: 2 }),
+    '',
+  ])('comes to its end whatever its model writes: %j', async (written) => {
+    const sampler = scripted(format, (_, request) => (request.seed === first(0) ? written : 'done'));
+    for (const made of [withSdk, overHttp, streaming]) {
+      const trajectory = finished(await rolloutOf(made, { format, sampler, limits: { ...LIMITS, turnTokens: 200, responseTokens: 2000 } }));
+      expect(trajectory.stopReason).toEqual({ kind: 'answered' });
+      expect(trajectory.branches).toBeUndefined();
+    }
   });
 
   it('is refused what a text model cannot do, by name, and the rollout goes on', async () => {

@@ -24,7 +24,8 @@ const content = z.union([z.string(), z.array(part)], {
 const toolCall = z.object({
   id: z.string().min(1),
   type: z.literal('function').optional(),
-  function: z.object({ name: z.string().min(1), arguments: z.string() }),
+  // A model may call what has no name; its client sends that back.
+  function: z.object({ name: z.string(), arguments: z.string() }),
 });
 const message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('system'), content }),
