@@ -1,9 +1,7 @@
 /** What can be done with a chart beside looking at it: log scale, size, values, downloads. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type uPlot from 'uplot';
 import { chartCsv, chartJsonLines } from './exportText.js';
-import type { ShownLine } from './LineChart.js';
-import { chartPng } from './png.js';
+import type { ShownLine } from './types.js';
 
 export interface ChartMenuProps {
   readonly title: string;
@@ -13,13 +11,13 @@ export interface ChartMenuProps {
   readonly onBig: ((big: boolean) => void) | undefined;
   readonly table: boolean;
   readonly onTable: () => void;
-  readonly plot: () => uPlot | undefined;
+  readonly picture: () => Promise<Blob | null>;
   readonly lines: () => readonly ShownLine[];
   readonly xName: string;
   readonly fileName: string;
 }
 
-export function ChartMenu({ title, log, onLog, big, onBig, table, onTable, plot, lines, xName, fileName }: ChartMenuProps) {
+export function ChartMenu({ title, log, onLog, big, onBig, table, onTable, picture, lines, xName, fileName }: ChartMenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -39,9 +37,8 @@ export function ChartMenu({ title, log, onLog, big, onBig, table, onTable, plot,
   };
   const file = `${fileName.replace(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 80)}`;
   const savePng = async (): Promise<void> => {
-    const u = plot();
-    const blob = u && (await chartPng(u, title, lines()));
-    if (blob) save(blob, `${file}.png`);
+    const blob = await picture();
+    if (blob !== null) save(blob, `${file}.png`);
   };
   return (
     <div

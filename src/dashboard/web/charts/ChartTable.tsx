@@ -1,7 +1,7 @@
 /** The values of a chart as a table, for those who do not see it or want to read them. At most some hundred rows; all of them are in the downloads. */
 
-import type { ShownLine } from './LineChart.js';
 import { sampledIndices, union } from './lineData.js';
+import type { ShownLine } from './types.js';
 
 const MOST_ROWS = 200;
 

@@ -1,7 +1,7 @@
 /** Links to evaluations and checkpoints at the foot of a chart; those too near to one another become one. Only elements and classes, no markup from text. */
 import type uPlot from 'uplot';
 import { safeLabel } from '../safeText.js';
-import type { ChartMark } from './LineChart.js';
+import type { ChartMark } from './types.js';
 
 const APART = 9;
 

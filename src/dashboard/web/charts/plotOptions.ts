@@ -2,9 +2,9 @@
 import type uPlot from 'uplot';
 import { number } from '../format.js';
 import { type ChartColours, dashOf, faded } from './colours.js';
-import type { ChartDot, LineChartProps, ShownLine } from './LineChart.js';
 import { placeMarks } from './marks.js';
 import { paddedRange } from './scale.js';
+import type { ChartDot, LineChartProps, ShownLine } from './types.js';
 
 export interface PlotWishes {
   readonly width: number;
@@ -47,9 +47,9 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
   const font = '11px system-ui, sans-serif';
   const axis = { stroke: colours.muted, font, grid: { stroke: colours.grid, width: 1 }, ticks: { show: false } };
   const format = (value: number): string => (current().formatTick ?? current().formatY ?? number)(value);
-  const withDots = (u: uPlot, min: number | null, max: number | null): [number, number] => {
-    const { min: from, max: to } = u.scales.x!;
-    const seen = (current().dots?.() ?? []).filter(({ x }) => from != null && to != null && x >= from && x <= to);
+  const withDots = (min: number | null, max: number | null): [number, number] => {
+    const { range, dots } = current();
+    const seen = (dots?.() ?? []).filter(({ x }) => range === undefined || (x >= range.from && x <= range.to));
     const values = seen.flatMap(({ y, low, high }) => [y, low ?? y, high ?? y]);
     return paddedRange(
       min === null ? null : Math.min(min, ...values),
@@ -66,7 +66,7 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
     legend: { show: false },
     scales: {
       x: { time: false },
-      y: log ? { distr: 3 } : { range: (u, min, max) => withDots(u, min, max) },
+      y: log ? { distr: 3 } : { range: (_u, min, max) => withDots(min, max) },
     },
     axes: [
       {

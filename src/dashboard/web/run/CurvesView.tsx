@@ -1,20 +1,20 @@
 /** The charts of one run or of several, with all that is chosen about them in the address: stage, axis, smoothing, range, lines switched off. */
-import { useEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import type { Stage } from '../../../domain/event.js';
 import type { RunDetail } from '../../api.js';
 import { LineChart, type XRange } from '../charts/LineChart.js';
 import { exportHref } from '../client.js';
 import { Empty, Failed, Loading, Note, Search, Segmented } from '../components/bits.js';
 import { duration, number, percent, STAGE_NAMES } from '../format.js';
-import { navigate, setQuery, useRoute } from '../navigation.js';
-import { href, manyOf, numberOf, oneOf, patched } from '../router.js';
-import { useRuns } from '../runs/runsStore.js';
-import { safeLabel } from '../safeText.js';
+import { setQuery, useRoute } from '../navigation.js';
+import { manyOf, numberOf, oneOf } from '../router.js';
 import { useShortcuts } from '../shortcuts.js';
-import { CurveData } from './curveData.js';
-import { type CurveSource, curveLines, scaleOf, stepRange } from './curveLines.js';
-import { dotsOf, evaluationLabel, evaluationsOn, marksOf, rolloutsOf } from './curveMarks.js';
+import { AddRun, MarkList, RunLegend } from './CurveParts.js';
+import type { CurveData } from './curveData.js';
+import { curveLines, scaleOf, stepRange } from './curveLines.js';
+import { dotsOf, marksOf } from './curveMarks.js';
 import { isMain, type Panel, panelsFor } from './panels.js';
+import { useChanges, useSources } from './useSources.js';
 import { X_FORMATS, X_KINDS, X_NAMES, type XKind } from './xAxis.js';
 
 const FORMATS: Readonly<Record<Panel['unit'], (value: number) => string>> = { number, share: percent, seconds: duration };
@@ -218,46 +218,6 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
   );
 }
 
-/** One store of data a run, open while the view stands. */
-function useSources(runs: readonly RunDetail[], stage: Stage): readonly CurveSource[] {
-  const ids = runs.map(({ id }) => id).join('\n');
-  const newest = useRef(runs);
-  newest.current = runs;
-  const sources = useMemo(
-    () =>
-      newest.current.map(
-        ({ id, name, metricNames }): CurveSource => ({ id, name, data: new CurveData(id, stage, metricNames[stage] ?? []) }),
-      ),
-    [ids, stage],
-  );
-  useEffect(() => {
-    for (const { data } of sources) data.open();
-    return () => {
-      for (const { data } of sources) data.close();
-    };
-  }, [sources]);
-  return sources;
-}
-
-/** Renders again when there are new names or the data came or failed: not for each value. */
-function useChanges(sources: readonly CurveSource[], again: () => void): void {
-  useEffect(() => {
-    const state = (): string => sources.map(({ data }) => `${data.ready} ${data.error?.message} ${data.names.length}`).join('|');
-    let before = state();
-    const check = (): void => {
-      const now = state();
-      if (now === before) return;
-      before = now;
-      again();
-    };
-    const stops = sources.map(({ data }) => data.onChange(check));
-    check();
-    return () => {
-      for (const stop of stops) stop();
-    };
-  }, [sources, again]);
-}
-
 function marksFor(
   runs: readonly RunDetail[],
   id: string,
@@ -276,108 +236,6 @@ function dotsFor(runs: readonly RunDetail[], id: string, stage: Stage, data: Cur
   const run = runs.find((each) => each.id === id);
   const scale = scaleOf(data, kind);
   return run === undefined || scale === undefined ? [] : dotsOf(run, stage, scale, colour);
-}
-
-/** Switches whole runs off and on, on all charts. */
-function RunLegend({
-  runs,
-  sources,
-  hidden,
-  names,
-}: {
-  runs: readonly RunDetail[];
-  sources: readonly CurveSource[];
-  hidden: ReadonlySet<string>;
-  names: readonly string[];
-}) {
-  return (
-    <ul class="run-legend" aria-label="Runs">
-      {sources.map(({ id, name }, i) => {
-        const keys = names.map((metric) => `${id} ${metric}`);
-        const off = keys.every((key) => hidden.has(key));
-        return (
-          <li key={id}>
-            <button
-              type="button"
-              aria-pressed={!off}
-              onClick={() => setQuery({ off: off ? [...hidden].filter((key) => !keys.includes(key)) : [...new Set([...hidden, ...keys])] })}
-            >
-              <svg class={`legend-line series-${(i % 8) + 1} dash-${Math.floor(i / 8) % 4}`} width="18" height="8" aria-hidden="true">
-                <path d="M0 4H18" />
-              </svg>{' '}
-              <bdi>{name}</bdi>
-            </button>
-            <a href={href(['run', id])} title={runs[i]?.id}>
-              open
-            </a>
-            <button
-              type="button"
-              class="quiet"
-              aria-label={`Take away ${name}`}
-              title="Take away"
-              onClick={() => setQuery({ run: runs.filter((run) => run.id !== id).map((run) => run.id) })}
-            >
-              ×
-            </button>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-/** Puts another run onto the same charts. */
-function AddRun({ ids }: { ids: readonly string[] }) {
-  const { runs } = useRuns();
-  const { query } = useRoute();
-  const others = (runs ?? []).filter(({ id, stages }) => !ids.includes(id) && stages.some(({ done }) => done > 0));
-  if (others.length === 0) return null;
-  return (
-    <select
-      class="add-run"
-      aria-label="Compare with another run"
-      value=""
-      onChange={(event) => {
-        const kept = patched(query, { run: [...ids, event.currentTarget.value], from: undefined, to: undefined, off: undefined });
-        navigate(href(['compare'], kept));
-      }}
-    >
-      <option value="">Compare with …</option>
-      {others.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {safeLabel(id === '@' ? name : id)}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-/** The marks of the axes as a list, for the keyboard and for reading. */
-function MarkList({ runs, stage }: { runs: readonly RunDetail[]; stage: Stage }) {
-  const evaluations = runs.flatMap((run) => evaluationsOn(stage, run).map(({ evaluation }) => ({ run, evaluation })));
-  const checkpoints = runs.reduce((sum, run) => sum + run.checkpoints.filter((each) => each.stage === stage).length, 0);
-  if (evaluations.length === 0 && checkpoints === 0) return null;
-  return (
-    <details class="mark-list">
-      <summary>
-        Marks on the axes: <span class="mark-sign mark-sign-evaluation" /> {evaluations.length} evaluations, <span class="mark-sign" />{' '}
-        {checkpoints} checkpoints
-      </summary>
-      <ul>
-        {evaluations.map(({ run, evaluation }) => (
-          <li key={`${run.id} ${evaluation.stage} ${evaluation.step} ${evaluation.name}`}>
-            {runs.length > 1 && <bdi>{run.name}: </bdi>}
-            <a href={rolloutsOf(run.id, evaluation)}>{evaluationLabel(evaluation)}</a>
-          </li>
-        ))}
-        {runs.map((run) => (
-          <li key={run.id}>
-            <a href={href(['run', run.id, 'overview'], { show: 'checkpoints' })}>Checkpoints of {run.name}</a>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
 }
 
 function focusChart(step: 1 | -1): boolean {

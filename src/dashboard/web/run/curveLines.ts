@@ -1,7 +1,8 @@
 /** The lines of a panel: one a metric and run, read from the data when a frame is drawn. */
-import type { ChartLine, XRange } from '../charts/LineChart.js';
+
 import type { LinePoints } from '../charts/lineData.js';
 import { smoothed } from '../charts/smoothing.js';
+import type { ChartLine, XRange } from '../charts/types.js';
 import type { CurveData, StepRange } from './curveData.js';
 import type { Panel } from './panels.js';
 import { STEP_SCALE, sumScale, X_METRICS, type XKind, type XScale } from './xAxis.js';

@@ -1,7 +1,7 @@
 /** Evaluations and checkpoints of a run as marks and dots on the charts of a stage. Pure. */
 import type { Stage } from '../../../domain/event.js';
 import type { EvaluationSummary, RunDetail } from '../../api.js';
-import type { ChartDot, ChartMark } from '../charts/LineChart.js';
+import type { ChartDot, ChartMark } from '../charts/types.js';
 import { count, metric, STAGE_NAMES } from '../format.js';
 import { href } from '../router.js';
 import type { XScale } from './xAxis.js';

@@ -14,7 +14,7 @@ export const X_KINDS: readonly (readonly [XKind, string])[] = [
 export const X_NAMES: Readonly<Record<XKind, string>> = { step: 'step', time: 'seconds of steps', tokens: 'trained tokens' };
 
 export const X_FORMATS: Readonly<Record<XKind, (x: number) => string>> = {
-  step: (x) => (Number.isInteger(x) ? count(x) : x.toFixed(1)),
+  step: count,
   time: duration,
   tokens: compact,
 };

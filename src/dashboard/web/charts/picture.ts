@@ -1,10 +1,32 @@
-/** A chart as a picture with its title and legend, in the colours of the theme. */
+/**
+ * A chart as a picture with its title and legend, in the colours of the theme: drawn for it, large enough to be read in a document, whatever
+ * the size of the window.
+ */
 import type uPlot from 'uplot';
 import { safeLabel } from '../safeText.js';
 import { chartColours, dashOf } from './colours.js';
-import type { ShownLine } from './LineChart.js';
+import { drawingOf, fit, plotOf } from './drawing.js';
+import type { LineChartProps, ShownLine } from './types.js';
 
-export function chartPng(u: uPlot, title: string, lines: readonly ShownLine[]): Promise<Blob | null> {
+const WIDTH = 1100;
+const HEIGHT = 460;
+
+/** Null where there is nothing to draw, or the browser makes no picture. */
+export async function chartPicture(title: string, lines: readonly ShownLine[], props: LineChartProps): Promise<Blob | null> {
+  const drawing = drawingOf(lines, props);
+  if (drawing === undefined) return null;
+  const { group: _alone, ...alone } = props;
+  const element = document.createElement('div');
+  const u = plotOf(drawing, { element, width: WIDTH, height: HEIGHT, colours: chartColours(), current: () => alone });
+  fit(u, props);
+  // the canvas is drawn after the present task
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  const picture = await framed(u, title, lines);
+  u.destroy();
+  return picture;
+}
+
+function framed(u: uPlot, title: string, lines: readonly ShownLine[]): Promise<Blob | null> {
   const colours = chartColours();
   const source = u.ctx.canvas;
   const scale = source.width / u.width;
