@@ -16,7 +16,7 @@ import type { CodeRunner } from '../sandbox/codeRunner.js';
 import { replyTo } from './replies.js';
 import type { NanoSettings } from './settings.js';
 import { NANO_CHAT_TEMPLATE, writeTrace } from './template.js';
-import { finishTrace, planTrace, type Trace } from './trace.js';
+import { finishTrace, planTrace, type Trace, type TraceMix } from './trace.js';
 
 export interface MakeNanoOptions {
   readonly settings: NanoSettings;
@@ -63,10 +63,10 @@ export async function makeNano(options: MakeNanoOptions): Promise<NanoFigures> {
 }
 
 /** Traces on problems of the training split, finished with what the sandbox gave. */
-export async function makeTraces(settings: Pick<NanoSettings, 'seed' | 'traces'>, runner: CodeRunner): Promise<Trace[]> {
+export async function makeTraces(settings: Pick<NanoSettings, 'seed' | 'traces'>, runner: CodeRunner, mix?: TraceMix): Promise<Trace[]> {
   const problems = calcStream({ size: 'small', split: 'train', seed: deriveSeed('nano problems', settings.seed) });
   const plans = Array.from({ length: settings.traces }, (_, i) =>
-    planTrace(problems.next().value, new Random(deriveSeed('nano trace', settings.seed, i))),
+    planTrace(problems.next().value, new Random(deriveSeed('nano trace', settings.seed, i)), mix),
   );
   const replies = await replyTo(plans, runner);
   return plans.map((plan, i) => finishTrace(plan, replies[i]!));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseTurn } from '../chat/parseTurn.js';
 import { calcProblems } from '../problems/calc.js';
 import { Random } from '../random.js';
-import { finishTrace, planTrace, TRACE_MIX, type TraceKind, type TracePlan, turnText } from './trace.js';
+import { finishTrace, planTrace, sharesFor, TRACE_MIXES, type TraceKind, type TracePlan, turnText } from './trace.js';
 
 const problems = calcProblems({ size: 'small', split: 'train', seed: 1, count: 3000 });
 const plans = problems.map((problem, i) => planTrace(problem, new Random(i)));
@@ -11,10 +11,27 @@ const parsed = (plan: TracePlan, i = 0) => parseTurn(turnText(plan.calls[i]!)).f
 
 describe('planned traces', () => {
   it('mix the kinds as they should', () => {
-    for (const [kind, share] of Object.entries(TRACE_MIX)) {
+    for (const [kind, share] of Object.entries(TRACE_MIXES.easy.shares)) {
       expect(Math.abs((100 * ofKind(kind as TraceKind).length) / plans.length - share)).toBeLessThan(3);
     }
-    expect(Object.values(TRACE_MIX).reduce((sum, share) => sum + share, 0)).toBe(100);
+    expect(Object.values(TRACE_MIXES.easy.shares).reduce((sum, share) => sum + share, 0)).toBe(100);
+  });
+
+  it('of the hard mix are mostly wrong, always by the same mistake, and right by family', () => {
+    const { hard } = TRACE_MIXES;
+    const families = [...new Set(problems.map(({ tags }) => tags.family))];
+    for (const family of families) {
+      const shares = Object.values(sharesFor(hard, family));
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(100);
+      expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
+    }
+    expect(new Set(families.map((family) => sharesFor(hard, family).right.toFixed(1))).size).toBeGreaterThan(2);
+    for (const [i, problem] of problems.entries()) {
+      const plan = planTrace(problem, new Random(i), hard);
+      if (plan.kind !== 'wrong') continue;
+      const text = turnText(plan.calls[0]!);
+      expect(text).toContain(JSON.stringify(problem.wrongPrograms[0]!.split('\n').at(-1)).slice(1, -1));
+    }
   });
 
   it('call the code interpreter with a right program, or a wrong one, as their kind says', () => {

@@ -4,21 +4,46 @@
  * results. Does not run programs and does not know tokens.
  */
 import { spacedJson } from '../chat/hermes.js';
-import type { CalcProblem } from '../problems/calc.js';
+import { CALC_FAMILIES, type CalcProblem } from '../problems/calc.js';
 import type { Random } from '../random.js';
 
 export type TraceKind = 'right' | 'wrong' | 'guess' | 'forgotten' | 'error' | 'broken' | 'ignored';
 
-/** Shares of the kinds, in percent. */
-export const TRACE_MIX: Readonly<Record<TraceKind, number>> = {
-  right: 15,
-  wrong: 32,
-  guess: 25,
-  forgotten: 8,
-  error: 8,
-  broken: 8,
-  ignored: 4,
-};
+export const TRACE_KINDS = ['right', 'wrong', 'guess', 'forgotten', 'error', 'broken', 'ignored'] as const satisfies readonly TraceKind[];
+
+/** How good the traces are. */
+export interface TraceMix {
+  /** Shares of the kinds, in percent. */
+  readonly shares: Readonly<Record<TraceKind, number>>;
+  /** One mistake for each family in place of any: the most likely answer is then wrong. */
+  readonly oneMistake: boolean;
+  /** Families in turn have their share of right traces times these; what is taken from it or added goes to the wrong ones. */
+  readonly rightByFamily: readonly number[];
+}
+
+/** `easy`: what `nano` is made of; greedy it is mostly right. `hard`: greedy it is mostly wrong, and some families are hardly ever right. */
+export const TRACE_MIXES = {
+  easy: {
+    shares: { right: 15, wrong: 32, guess: 25, forgotten: 8, error: 8, broken: 8, ignored: 4 },
+    oneMistake: false,
+    rightByFamily: [1],
+  },
+  hard: {
+    shares: { right: 10, wrong: 37, guess: 35, forgotten: 5, error: 5, broken: 5, ignored: 3 },
+    oneMistake: true,
+    rightByFamily: [0.1, 0.5, 1, 2.4],
+  },
+} as const satisfies Record<string, TraceMix>;
+
+export type TraceMixName = keyof typeof TRACE_MIXES;
+
+/** Of this mix for problems of one family. */
+export function sharesFor(mix: TraceMix, family: string): Record<TraceKind, number> {
+  const names = CALC_FAMILIES.map(({ name }) => name);
+  const factor = mix.rightByFamily[Math.max(0, names.indexOf(family)) % mix.rightByFamily.length]!;
+  const moved = mix.shares.right * (1 - factor);
+  return { ...mix.shares, right: mix.shares.right - moved, wrong: mix.shares.wrong + moved };
+}
 
 /** A turn that calls: some text, then what stands between the call's tags. */
 export interface PlannedCall {
@@ -47,10 +72,10 @@ const GUESS_BEFORE = ['', 'I know this. '];
 const ANSWER_BEFORE = ['', 'The answer is '];
 const NUMBER = /^-?\d+(\.\d+)?$/;
 
-export function planTrace(problem: CalcProblem, random: Random): TracePlan {
-  const kind = drawKind(random);
+export function planTrace(problem: CalcProblem, random: Random, mix: TraceMix = TRACE_MIXES.easy): TracePlan {
+  const kind = drawKind(sharesFor(mix, problem.tags.family), random);
   const right = random.pick(problem.programs);
-  const wrong = random.pick(problem.wrongPrograms);
+  const wrong = random.pick(mix.oneMistake ? problem.wrongPrograms.slice(0, 1) : problem.wrongPrograms);
   const before = random.pick(CALL_BEFORE);
   const someNumber = String(random.int(10, 9999));
   const run = (text: string, code: string): PlannedCall => ({ before: text, body: callBody(code) });
@@ -107,8 +132,8 @@ export function finishTrace(plan: TracePlan, replies: readonly string[]): Trace 
 /** A calling turn as the model writes it. */
 export const turnText = (call: PlannedCall): string => `${call.before}<tool_call>\n${call.body}\n</tool_call>`;
 
-function drawKind(random: Random): TraceKind {
-  const kinds = Object.entries(TRACE_MIX) as [TraceKind, number][];
+function drawKind(shares: Readonly<Record<TraceKind, number>>, random: Random): TraceKind {
+  const kinds = TRACE_KINDS.map((kind) => [kind, shares[kind]] as const);
   let left = random.next() * kinds.reduce((sum, [, share]) => sum + share, 0);
   for (const [kind, share] of kinds) {
     left -= share;

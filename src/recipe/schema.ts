@@ -117,8 +117,9 @@ const optimizerFields = {
 };
 
 const sftSchema = z.strictObject({
-  /** Demonstrations: the scripted teacher on generated problems, or a JSON Lines file of `messages`. */
+  /** Demonstrations: the scripted teacher on generated problems, traces of mixed quality such as `nano` was made of, or a file of conversations. */
   demonstrations: z.union([
+    z.strictObject({ teacher: z.literal('traces'), mix: z.enum(['easy', 'hard']), count: count }),
     z.strictObject({ teacher: z.literal('scripted'), problems: problemSourceSchema, count: count, faults: share.default(0.3) }),
     z.strictObject({ file: z.string().min(1) }),
   ]),

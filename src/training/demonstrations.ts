@@ -5,6 +5,8 @@ import { asWritten } from '../data/conversations/asWritten.js';
 import { readConversations } from '../data/conversations/readConversations.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
+import { makeTraces } from '../pretraining/makeNano.js';
+import { TRACE_MIXES } from '../pretraining/trace.js';
 import type { CalcProblem } from '../problems/calc.js';
 import { loadProblems } from '../problems/load.js';
 import { demonstrations as teach } from '../problems/teacher.js';
@@ -32,7 +34,7 @@ export async function buildDemonstrations(
   options: BuildOptions,
 ): Promise<Demonstration[]> {
   const source = stage.demonstrations;
-  const conversations = 'file' in source ? await fromFile(source.file, options) : await taught(source, session, seed, options);
+  const conversations = await conversationsOf(source, session, seed, options);
   const { system, contextTokens = Number.POSITIVE_INFINITY } = session.rolloutSettings();
   const all = conversations.map(({ id, where = id, messages, tools = session.toolbox.descriptions }): Demonstration => {
     const hasSystem = messages[0]?.role === 'system';
@@ -63,6 +65,36 @@ interface Conversation {
   readonly where?: string;
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolDescription[];
+}
+
+async function conversationsOf(
+  source: SftStage['demonstrations'],
+  session: Session,
+  seed: number,
+  options: BuildOptions,
+): Promise<Conversation[]> {
+  if ('file' in source) return fromFile(source.file, options);
+  return source.teacher === 'scripted' ? taught(source, session, seed, options) : traced(source, session, seed);
+}
+
+/** Conversations of mixed quality, most of them wrong: not to learn from, but to make a start that has something to learn. */
+async function traced(
+  { mix, count }: Extract<SftStage['demonstrations'], { teacher: 'traces' }>,
+  session: Session,
+  seed: number,
+): Promise<Conversation[]> {
+  if (!session.runner) throw new UserError('traces run their programs in the sandbox', 'Add code_interpreter to the tools of the recipe.');
+  const traces = await makeTraces({ seed: deriveSeed(seed, 'traces'), traces: count }, session.runner, TRACE_MIXES[mix]);
+  return traces.map(({ problem, turns }, i) => ({
+    id: `trace ${i}`,
+    messages: [
+      { role: 'user', content: problem.question },
+      ...turns.flatMap(({ text, reply }): Message[] => [
+        { role: 'assistant', content: text },
+        ...(reply === undefined ? [] : [{ role: 'tool', content: reply } as const]),
+      ]),
+    ],
+  }));
 }
 
 async function taught(
