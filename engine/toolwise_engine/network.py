@@ -20,6 +20,10 @@ from transformers import AttentionInterface, AttentionMaskInterface, AutoConfig,
 from toolwise_engine.attention import Attention
 from toolwise_engine.errors import user_error
 from toolwise_engine.lora import Lora, add_adapters, is_adapter, layer_part, published
+from toolwise_engine.packed import PackedLinear, pack_layers, packs
+
+PACKED_MODELS = ("llama", "qwen2", "qwen3")
+"""Whose layers do nothing with a matrix but multiply by it."""
 
 Part = Literal["unembed", "attn", "mlp", "norm"]
 
@@ -89,6 +93,7 @@ class Network:
         self._model = model.eval()
         self._body = model.base_model
         self.lora = lora
+        self._head: PackedLinear | None = None
         self.shape = shape_of(model.config)
         self.dtype: torch.dtype = model.dtype
         self.device: torch.device = model.device
@@ -116,12 +121,23 @@ class Network:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """[M, hidden] -> [M, vocabulary], in compute precision."""
+        if self._head is not None:
+            return self._head(hidden)
         bias = self.weights[self.head_bias] if self.head_bias else None
         logits = torch.nn.functional.linear(hidden, self.weights[self.head], bias)
         if self.head_adapter is None:
             return logits
         down, up = (self.weights[name] for name in self.head_adapter)
         return logits.addmm_(hidden @ down.t(), up.t(), alpha=self.adapter_scale)
+
+    def packed(self) -> Network:
+        """This network, from now on for sampling alone: its matrices are laid out for it where that is faster, and given up."""
+        fits = self.dtype == torch.bfloat16 and self.device.type == "cpu" and self._model.config.model_type in PACKED_MODELS
+        if fits and self.lora is None and packs():
+            gone = pack_layers(self._body)
+            self._head = PackedLinear(self.weights[self.head], self.weights[self.head_bias] if self.head_bias else None)
+            self.weights = {name: tensor for name, tensor in self.weights.items() if id(tensor) not in gone}
+        return self
 
     def part(self, name: str) -> Part:
         """Which part of the model a weight belongs to."""

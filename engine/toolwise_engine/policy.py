@@ -113,7 +113,7 @@ class Policy:
     def snapshot(self) -> Snapshot:
         """A frozen copy for sampling; the same one until the weights change."""
         if self._snapshot is None:
-            self._snapshot = Snapshot(self._network.copy(), self.version, self._tokenizer)
+            self._snapshot = Snapshot(self._network.copy().packed(), self.version, self._tokenizer)
         return self._snapshot
 
     def save(self, folder: Path, optimizer: bool) -> None:

@@ -32,7 +32,7 @@ class Snapshot:
             misfit(saved, masters)
             put(saved, {name: network.weights[name].detach() for name in masters})
             version = state["version"]
-        return cls(network, version, load_tokenizer(Path(folder)))
+        return cls(network.packed(), version, load_tokenizer(Path(folder)))
 
 
 def lora_of(state: dict) -> Lora | None:
