@@ -70,4 +70,10 @@ describe('a packed trajectory', () => {
     expect(back.trajectory.problem).toEqual({ ...problem, big: '12' });
     expect(() => decodeBody(Buffer.from([0x63, 0x60, 0, 0]))).toThrow();
   });
+
+  it('that would become larger than it may is not unpacked', () => {
+    const body = encodeBody(someRecord(0, 0));
+    expect(() => decodeBody(body, 100)).toThrow(RangeError);
+    expect(decodeBody(body, inflateRawSync(body).length)).toEqual(someRecord(0, 0));
+  });
 });

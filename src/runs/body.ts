@@ -14,6 +14,8 @@ import { type Branch, modelTokens } from '../domain/trajectory.js';
 
 const VERSION = 1;
 const HEAD_AT = 20;
+/** Bytes of a record that is still read: a few bytes may claim to be gigabytes. */
+const LARGEST = 1e9;
 const RATIOS = 1;
 const BRANCHES = 2;
 /** Bytes before the arrays of a further branch. */
@@ -51,9 +53,9 @@ export function encodeBody(record: TrajectoryRecord): Buffer {
   return deflateRawSync(bytes, { level: 1 });
 }
 
-/** @throws RangeError where the bytes are of another layout */
-export function decodeBody(body: Buffer): TrajectoryRecord {
-  const bytes = inflateRawSync(body);
+/** @throws RangeError where the bytes are of another layout, or too many */
+export function decodeBody(body: Buffer, largest = LARGEST): TrajectoryRecord {
+  const bytes = inflateRawSync(body, { maxOutputLength: largest });
   if (bytes[0] !== VERSION) throw new RangeError(`trajectory of layout ${bytes[0]}; this version reads layout ${VERSION}`);
   const extras = bytes.readUInt8(2);
   const headEnd = HEAD_AT + bytes.readUInt32LE(4);

@@ -242,10 +242,11 @@ describe('the server', () => {
     expect((await fetch(`${base}/api/runs`)).status).toBe(401);
     expect((await fetch(`${base}/`)).status).toBe(401);
     expect((await fetch(`${base}/api/runs?token=wrong`)).status).toBe(401);
-    expect((await fetch(`${base}/api/runs`, { headers: { cookie: 'toolwise_ui=wrong' } })).status).toBe(401);
+    expect((await fetch(`${base}/api/runs`, { headers: { cookie: `toolwise_ui=${token}` } })).status).toBe(401);
     const first = await fetch(`${base}/runs/x?a=1&token=${token}`, { redirect: 'manual' });
     expect([first.status, first.headers.get('location')]).toEqual([303, '/runs/x?a=1']);
     const cookie = first.headers.get('set-cookie')!;
+    expect((await fetch(`${base}/api/runs`, { headers: { cookie: `${cookie.split('=')[0]}=wrong` } })).status).toBe(401);
     expect(cookie).toMatch(/HttpOnly/);
     expect(cookie).toMatch(/SameSite=Strict/);
     expect((await fetch(`${base}/api/runs`, { headers: { cookie: cookie.split(';')[0]! } })).status).toBe(200);

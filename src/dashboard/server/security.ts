@@ -55,18 +55,19 @@ export function guard({ token }: Access): MiddlewareHandler {
   };
 }
 
-const COOKIE = 'toolwise_ui';
+/** Cookies know no port: two dashboards of one machine need two names. */
+const cookieOf = (token: string): string => `toolwise_ui_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`;
 
 /** @returns an answer that takes the token out of the address once it is in a cookie */
 function checkToken(context: Context, token: string): Response | undefined {
   const url = new URL(context.req.url);
   const given = url.searchParams.get('token');
   if (given !== null && same(given, token)) {
-    setCookie(context, COOKIE, token, { httpOnly: true, sameSite: 'Strict', path: '/' });
+    setCookie(context, cookieOf(token), token, { httpOnly: true, sameSite: 'Strict', path: '/' });
     url.searchParams.delete('token');
     return context.redirect(`${url.pathname}${url.search}`, 303);
   }
-  if (!same(getCookie(context, COOKIE) ?? '', token)) {
+  if (!same(getCookie(context, cookieOf(token)) ?? '', token)) {
     throw new Refusal(401, 'a token is needed: open the address that was printed when the server started');
   }
   return undefined;
