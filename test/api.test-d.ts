@@ -1,5 +1,21 @@
 /** Types of the public API: compiled with everything else, never run. A wrong argument must be a compile error. */
-import { environment, evaluate, type Problem, play, type Rollout, tool, train, type Verdict, z } from 'toolwise';
+import { asSchema, dynamicTool, jsonSchema, tool as sdkTool, type ToolSet } from 'ai';
+import {
+  aiTools,
+  cached,
+  dryRun,
+  environment,
+  evaluate,
+  jsonTool,
+  mcpTools,
+  type Problem,
+  play,
+  type Rollout,
+  tool,
+  train,
+  type Verdict,
+  z,
+} from 'toolwise';
 
 interface Ticket extends Problem {
   readonly customer: string;
@@ -37,6 +53,64 @@ tool({
   // @ts-expect-error a number is no result
   execute: () => 42,
 });
+
+const weather = jsonTool<{ city: string; days?: number }>({
+  name: 'weather',
+  description: 'The weather.',
+  parameters: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city'] },
+  execute: ({ city, days = 1 }) => {
+    city.trim();
+    // @ts-expect-error there is no such argument
+    days.trim();
+    return { kind: 'ok', text: city };
+  },
+});
+
+jsonTool({
+  name: 'any',
+  description: '',
+  // @ts-expect-error parameters are a schema, not a text
+  parameters: 'object',
+  execute: (args) => String(args.city),
+});
+
+// An answer gets the arguments of the tool that it stands for.
+const dryWeather = dryRun(weather, ({ city }) => city.trim());
+// @ts-expect-error there is no such argument
+dryRun(lookUp, ({ city }) => city);
+const rememberedLookUp = cached(lookUp, { scope: 'group', key: ({ order }) => order.toFixed() });
+// @ts-expect-error there is no such scope
+cached(lookUp, { scope: 'group of groups' });
+
+// Tools of the real SDK fit, whatever their schema.
+const sdkTools = {
+  zod: sdkTool({ inputSchema: z.object({ city: z.string() }), execute: async ({ city }) => ({ city }) }),
+  json: sdkTool({ inputSchema: jsonSchema<{ n: number }>({ type: 'object' }), execute: ({ n }) => n }),
+  streaming: sdkTool({
+    inputSchema: z.object({}),
+    async *execute() {
+      yield 'a';
+    },
+  }),
+  worded: sdkTool({
+    inputSchema: z.object({}),
+    execute: () => 1,
+    toModelOutput: ({ output }) => ({ type: 'text', value: output.toFixed() }),
+  }),
+  approved: sdkTool({ inputSchema: z.object({ n: z.number() }), needsApproval: ({ n }) => n > 1, execute: () => '' }),
+  dynamic: dynamicTool({ inputSchema: z.object({}), execute: async () => 1 }),
+} satisfies ToolSet;
+void aiTools(sdkTools, { timeoutSeconds: 5, asSchema, approve: ({ name }) => name === 'approved' });
+void aiTools({} as ToolSet);
+// @ts-expect-error a tool is an object
+void aiTools({ no: 'tool' });
+
+void mcpTools({ command: 'npx', args: ['server'] }, { include: ['a'], perRollout: true }).then(async ({ tools, close }) => {
+  await train({ recipe: 'nano', tools: [...tools, weather, dryWeather, rememberedLookUp, ...(await aiTools(sdkTools))] });
+  await close();
+});
+// @ts-expect-error a server is a program or an address
+void mcpTools({ args: ['server'] });
 
 void train<Ticket>({
   recipe: 'nano',

@@ -14,6 +14,7 @@ describe('the page on recipes', () => {
       [],
       ['engine'],
       ['agent'],
+      ['mcp', 0],
       ['prompt'],
       ['sandbox'],
       ['limits'],

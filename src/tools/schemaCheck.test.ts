@@ -200,6 +200,12 @@ describe('a hostile schema', () => {
     expect(wrong(schema, { a: 'abAa' })).toEqual([]);
   });
 
+  it('cannot take time without end by many repetitions in a row', () => {
+    const schema = object({ a: { type: 'string', pattern: '^a*a*a*a*a*a*a*a*b$' } });
+    expect(wrong(schema, { a: 'aab' })).toEqual([]);
+    expect(wrong(schema, { a: 'a'.repeat(20_000) })).toEqual([': a text takes too long to match its pattern']);
+  });
+
   it('that refers to itself without end refuses', () => {
     expect(wrong({ type: 'object', $ref: '#' }, {})).toEqual([': they are nested too deeply to be checked']);
     expect(coerce({ a: '1' }, { $ref: '#' })).toEqual({ a: '1' });

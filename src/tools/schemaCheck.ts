@@ -3,12 +3,9 @@
  * before the run; what is wrong with arguments is worded for a model. Does not mend arguments (`coerce.ts`). A pattern of a stranger's may
  * need exponential time on a text that a model chooses: each match has a time limit.
  */
+import { createRequire } from 'node:module';
 import { createContext, Script } from 'node:vm';
-import type { ErrorObject, Options, ValidateFunction } from 'ajv';
-import { Ajv } from 'ajv';
-import { Ajv2019 } from 'ajv/dist/2019.js';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { Ajv, ErrorObject, Options, ValidateFunction } from 'ajv';
 import type { JsonSchema } from './jsonSchema.js';
 
 export interface ArgumentIssue {
@@ -22,7 +19,6 @@ export type SchemaCheck = (value: unknown) => readonly ArgumentIssue[];
 
 /** Characters of a schema as JSON: more is no description of arguments. */
 const LONGEST_SCHEMA = 500_000;
-const PATTERN_MS = 50;
 
 /** @throws Error with the reason, in a few words, where the schema cannot be compiled */
 export function compileSchema(schema: JsonSchema): { readonly schema: JsonSchema; readonly check: SchemaCheck } {
@@ -57,18 +53,29 @@ const OPTIONS: Options = {
   code: { regExp: Object.assign(timedPattern, { code: 'timedPattern' }) },
 };
 
+/** Loaded with the first schema: most programs have none. */
+const require = createRequire(import.meta.url);
+
 /** One for each schema: two schemas may have the same `$id`. */
 function engineFor({ $schema }: JsonSchema): Ajv {
   const declared = typeof $schema === 'string' ? $schema : '';
   const draft7 = /draft-0?[3467]\b/.test(declared);
-  const engine = draft7 ? new Ajv(OPTIONS) : declared.includes('2019-09') ? new Ajv2019(OPTIONS) : new Ajv2020(OPTIONS);
-  (addFormats as unknown as typeof addFormats.default)(engine as Ajv);
-  return engine as Ajv;
+  const module = draft7 ? 'ajv' : declared.includes('2019-09') ? 'ajv/dist/2019.js' : 'ajv/dist/2020.js';
+  const { default: Engine } = require(module) as { default: typeof Ajv };
+  const { default: addFormats } = require('ajv-formats') as { default: (engine: Ajv) => Ajv };
+  return addFormats(new Engine(OPTIONS));
 }
 
 const match = new Script('pattern.test(text)');
 const matching = createContext({ pattern: /x/, text: '' }) as { pattern: RegExp; text: string };
 
+/** Steps that a match may need at most without a watch beside it: a second at the very worst. */
+const MOST_STEPS = 1e8;
+const FIRST_MS = 2000;
+/** Once a pattern was found to be slow. */
+const THEN_MS = 50;
+
+/** A watch costs a thread and hears of a busy machine too: it stands beside those matches alone that could take long. */
 function timedPattern(source: string, flags: string): { test(text: string): boolean; toString(): string } {
   let pattern: RegExp;
   try {
@@ -77,15 +84,30 @@ function timedPattern(source: string, flags: string): { test(text: string): bool
     // Written for engines that are less strict about escapes.
     pattern = new RegExp(source);
   }
+  const quantifiers = quantifiersOf(source);
+  let timeout = FIRST_MS;
   return {
     // Patterns of one text are taken for one.
     toString: () => String(pattern),
     test: (text) => {
+      if (quantifiers !== undefined && (text.length + 1) ** (quantifiers + 1) <= MOST_STEPS) return pattern.test(text);
       matching.pattern = pattern;
       matching.text = text;
-      return match.runInContext(matching, { timeout: PATTERN_MS }) as boolean;
+      try {
+        return match.runInContext(matching, { timeout }) as boolean;
+      } catch (error) {
+        timeout = THEN_MS;
+        throw error;
+      }
     },
   };
+}
+
+/** How often a pattern repeats something; undefined where repetitions or references stand within one another. */
+function quantifiersOf(source: string): number | undefined {
+  const plain = source.replace(/\\[^1-9k]/g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  if (/\\/.test(plain) || /\)(?:[*+{]|\?(?!:|=|!|<))/.test(plain)) return undefined;
+  return plain.match(/[*+?{]/g)?.length ?? 0;
 }
 
 function issuesOf(validate: ValidateFunction, value: unknown): readonly ArgumentIssue[] {

@@ -5,25 +5,26 @@
  */
 import { UserError } from '../../userError.js';
 import type { ToolOutcome } from '../tool.js';
-import { type ConnectionOptions, McpConnection } from './mcpConnection.js';
-import type { McpServer } from './mcpServer.js';
+import type { McpConnection } from './mcpConnection.js';
 import type { ListedTool } from './mcpTool.js';
 
-export interface LinkOptions extends ConnectionOptions {
+export interface LinkOptions {
+  /** For messages. */
+  readonly name: string;
+  /** @throws UserError where the server cannot be started */
+  readonly connect: () => Promise<McpConnection>;
   /** Whether another connection may take the place of a lost one: not where the server keeps something for a rollout. */
   readonly renew: boolean;
   readonly onRenewed?: (why: string, connection: McpConnection) => void;
 }
 
 export class McpLink {
-  readonly #server: McpServer;
   readonly #options: LinkOptions;
   #opening: Promise<McpConnection> | undefined;
   #closed = false;
 
   /** @param first a connection that is open already */
-  constructor(server: McpServer, options: LinkOptions, first?: McpConnection) {
-    this.#server = server;
+  constructor(options: LinkOptions, first?: McpConnection) {
     this.#options = options;
     if (first) this.#opening = Promise.resolve(first);
   }
@@ -31,7 +32,7 @@ export class McpLink {
   /** @throws UserError where the server cannot be started */
   open(): Promise<McpConnection> {
     if (this.#closed) return Promise.reject(new UserError(`the MCP server ${this.#options.name} was closed`));
-    this.#opening ??= McpConnection.open(this.#server, this.#options);
+    this.#opening ??= this.#options.connect();
     return this.#opening;
   }
 
@@ -72,7 +73,7 @@ export class McpLink {
     if (why === undefined || !this.#options.renew || this.#closed) return connection;
     if (this.#opening === current) {
       void connection.close();
-      const next = McpConnection.open(this.#server, this.#options);
+      const next = this.#options.connect();
       this.#opening = next;
       next.then(
         (renewed) => this.#options.onRenewed?.(why, renewed),

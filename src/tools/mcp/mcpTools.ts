@@ -7,7 +7,7 @@ import { Gate } from '../gate.js';
 import { parametersOf } from '../jsonTool.js';
 import { checkLimits, type Tool } from '../tool.js';
 import { LinkPerRollout, type RolloutLink } from './linkPerRollout.js';
-import { McpConnection } from './mcpConnection.js';
+import type { McpConnection } from './mcpConnection.js';
 import { McpLink } from './mcpLink.js';
 import { isProgram, type McpOptions, type McpServer, nameOf } from './mcpServer.js';
 import { changesOf, chooseTools, hashOf, type ListedTool, type McpToolInfo } from './mcpTool.js';
@@ -47,18 +47,17 @@ export async function mcpTools(server: McpServer, options: McpOptions = {}): Pro
     if (changes !== undefined) onWarning(`MCP server ${name}: ${changes}. The run goes on with the tools that it began with.`);
     listed = connection.tools;
   };
-  const connecting = { name, startTimeoutSeconds };
-  const first = await McpConnection.open(server, { ...connecting, onToolsChanged: perRollout ? undefined : notice });
-  const shared = perRollout ? undefined : new McpLink(server, { ...connecting, renew: true, onToolsChanged: notice, onRenewed }, first);
-  function onRenewed(why: string, connection: McpConnection): void {
+  // Loaded where it is needed: the library of the protocol is large.
+  const { McpConnection: Connection } = await import('./mcpConnection.js');
+  const connect = (): Promise<McpConnection> =>
+    Connection.open(server, { name, startTimeoutSeconds, onToolsChanged: perRollout ? undefined : notice });
+  const first = await connect();
+  const onRenewed = (why: string, connection: McpConnection): void => {
     onWarning(`MCP server ${name} was started again: ${why}`);
     notice(connection);
-  }
-  const own = new LinkPerRollout(
-    () => new McpLink(server, { ...connecting, renew: false }),
-    options.concurrency ?? CONCURRENCY,
-    PATIENCE_SECONDS,
-  );
+  };
+  const shared = perRollout ? undefined : new McpLink({ name, connect, renew: true, onRenewed }, first);
+  const own = new LinkPerRollout(() => new McpLink({ name, connect, renew: false }), options.concurrency ?? CONCURRENCY, PATIENCE_SECONDS);
   try {
     listed = first.tools;
     const chosen = chooseTools(listed, options, name);
