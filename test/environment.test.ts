@@ -17,12 +17,14 @@ const missing = await missingForEndToEnd('nano');
 const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
 
 describe.skipIf(missing !== undefined)(`examples/environment.ts${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
-  it('imitates its teacher, acts in the environment, and is rewarded by it', { timeout: 300_000 }, async () => {
+  it('imitates its teacher, begins in the environment, is rewarded by it alone, and says what came of it', {
+    timeout: 300_000,
+  }, async () => {
     const example = join(packageRoot(), 'examples', 'environment.ts');
-    const env = { DEMONSTRATIONS: '160', STEPS: '1', EVALUATION: '16' };
+    const env = { DEMONSTRATIONS: '48', STEPS: '1', EVALUATION: '16' };
     const { status, stdout, output } = await run(process.execPath, ['--import', tsx, example], { cwd: folder, env });
     expect(status, output).toBe(0);
-    expect(stdout).toMatch(/^the teacher opened the door in \d+ of 160 demonstrations$/m);
+    expect(stdout).toMatch(/^the teacher opened the door in \d+ of 48 demonstrations$/m);
     expect(stdout.match(/^after (sft|rl): the door opened \d+ % \[\d+ %, \d+ %\] of 16 times/gm)).toHaveLength(2);
     const [, out] = /^the run is in (.+)$/m.exec(stdout)!;
 
@@ -40,7 +42,6 @@ describe.skipIf(missing !== undefined)(`examples/environment.ts${missing === und
         starts.set(groupId, (starts.get(groupId) ?? new Set()).add(problem.question));
       }
       expect([...starts.values()].map(({ size }) => size)).toEqual(Array(16).fill(1));
-      expect(records.some(({ trajectory }) => trajectory.environment!.steps > 0)).toBe(true);
     } finally {
       kept.close();
     }
