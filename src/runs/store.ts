@@ -145,7 +145,7 @@ export function openForViewing(folder: string): Viewed {
     opened = openCopy(file, found.size);
   } else {
     try {
-      opened = { db: open(file, { readonly: true }), frozen: false };
+      opened = { db: open(file, { readonly: true, timeout: VIEWER_WAITS_MS }), frozen: false };
     } catch (error) {
       if (!existsSync(`${file}-wal`) || error instanceof NotOurs) throw error;
       opened = openCopy(file, found.size);
@@ -164,6 +164,9 @@ export function openForViewing(folder: string): Viewed {
     throw error;
   }
 }
+
+/** Whoever looks at many runs does not wait long for one that another program keeps to itself. */
+const VIEWER_WAITS_MS = 200;
 
 /** Bytes 18 and 19 of a SQLite file say 2 where it is to be read together with a WAL file. */
 function isWalForm(file: string): boolean {

@@ -172,6 +172,37 @@ describe('what is no run', () => {
   });
 });
 
+describe('a run that another program keeps to itself', () => {
+  it('is told as such, holds up no other, and is shown once it is free', async () => {
+    place.run('locked');
+    place.run('free');
+    const other = place.keep(new Database(fileOf('locked')));
+    other.exec('BEGIN EXCLUSIVE');
+    expect(await listed('locked')).toMatchObject({ state: 'unreadable', note: expect.stringContaining('locked') });
+    expect(await listed('free')).toMatchObject({ state: 'ended' });
+    expect(await server.error('/api/runs/locked/trajectories')).toMatchObject({ status: 503 });
+    other.exec('ROLLBACK');
+    expect(await listed('locked')).toMatchObject({ state: 'ended', trajectories: 9 });
+  });
+});
+
+describe('bytes that are no text', () => {
+  it('are shown as far as they are, in notes, names and reports', async () => {
+    place.run('bytes');
+    const db = new Database(fileOf('bytes'));
+    db.exec(
+      `INSERT INTO notes (at, level, text) VALUES ('2026', 'info', CAST(x'41ff42c3' AS TEXT)); UPDATE trajectories SET problemId = CAST(x'50fe' AS TEXT)`,
+    );
+    db.close();
+    writeFileSync(join(folderOf('bytes'), 'report.html'), Buffer.from([0x3c, 0x70, 0x3e, 0xff, 0xc3]));
+    const detail = await server.json<RunDetail>('/api/runs/bytes');
+    expect(detail.notes[0]!.text).toMatch(/^A\ufffdB\ufffd?$/);
+    expect((await server.json<TrajectoryPage>('/api/runs/bytes/trajectories')).rows[0]!.problemId).toMatch(/^P\ufffd$/);
+    const report = await server.response('/api/runs/bytes/reports/report.html');
+    expect([...new Uint8Array(await report.arrayBuffer())]).toEqual([0x3c, 0x70, 0x3e, 0xff, 0xc3]);
+  });
+});
+
 describe('half of a run', () => {
   it('that never began says so', async () => {
     mkdirSync(folderOf('begun'));

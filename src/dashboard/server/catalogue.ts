@@ -1,5 +1,6 @@
 /** The runs of the shown folder with what is known of each; a run whose files have not changed is not read again. */
 import { isBeingWritten } from '../../runs/lock.js';
+import { UserError } from '../../userError.js';
 import type { RunSummary } from '../api.js';
 import { Folder, type FoundRun } from './folder.js';
 import { OpenRuns, stampOf } from './openRuns.js';
@@ -65,7 +66,8 @@ export class Catalogue {
     try {
       return { stamp, summary: await this.#open.use(run.folder, (view) => summaryOf(run, view)) };
     } catch (error) {
-      return { stamp, summary: unreadable(run, (error as Error).message) };
+      // another program may keep it to itself for a while: look again next time
+      return { stamp: error instanceof UserError ? stamp : '', summary: unreadable(run, (error as Error).message) };
     }
   }
 }

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { page as htmlPage } from '../../html/page.js';
 import type { ReportLink } from '../api.js';
 import { isLoopback } from './security.js';
 import { type Served, serveDashboard } from './serve.js';
@@ -152,6 +153,20 @@ describe('reports', () => {
     expect(policy).not.toContain('script-src');
     expect(await html.text()).toContain('<script>alert(1)</script>');
     expect((await server.response('/api/runs/one/reports/notes.md')).headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  });
+
+  it('beside runs are those that are ours', async () => {
+    place.run('runs/one');
+    mkdirSync(join(place.folder, 'data', 'set'), { recursive: true });
+    write('data/set/inspect.html', htmlPage({ title: 'A set & more', body: [] }));
+    write('data/other.html', '<!doctype html><title>not ours</title>');
+    write('runs/one/report.html', htmlPage({ title: 'the run’s', body: [] }));
+    expect(await server.json('/api/reports')).toEqual([
+      { name: 'data/set/inspect.html', title: 'A set & more', bytes: expect.any(Number), kind: 'html' },
+    ]);
+    const page = await server.response(`/api/reports/${encodeURIComponent('data/set/inspect.html')}`);
+    expect(await page.text()).toContain('<h1>A set &amp; more</h1>');
+    expect(page.headers.get('content-security-policy')).toMatch(/; sandbox$/);
   });
 
   it('are only those that were listed', async () => {

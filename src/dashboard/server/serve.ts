@@ -1,6 +1,7 @@
 /** Listens: on this machine only, unless another address is asked for, and then with a token. */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { serve as listen, type ServerType } from '@hono/node-server';
 import { UserError } from '../../userError.js';
 import { dashboard } from './app.js';
@@ -52,7 +53,9 @@ export async function serveDashboard({
     throw error;
   });
   const bound = (server.address() as AddressInfo).port;
-  const name = host.includes(':') ? `[${host}]` : host;
+  // of all addresses of a machine the one that others know is its name
+  const reached = host === '0.0.0.0' || host === '::' ? hostname() : host;
+  const name = reached.includes(':') ? `[${reached}]` : reached;
   return {
     address: `http://${name}:${bound}/${token === undefined ? '' : `?token=${token}`}`,
     port: bound,
