@@ -134,9 +134,9 @@ describe.skipIf(browserPath === undefined)(`rollouts in a browser${NEEDS_BROWSER
     await page.page.locator('.least button').first().click();
     await expect.poll(() => page.page.locator('.tok-current').getAttribute('data-i')).toBe('7000');
     await expect.poll(() => page.hash()).toContain('token=7000');
-    expect(await page.page.locator('.tok-current').getAttribute('class')).toContain('sw-s5');
+    expect(await page.page.locator('.tok-current').getAttribute('class')).toContain('logProb-s5');
     await page.page.getByRole('button', { name: 'mask' }).click();
-    await expect.poll(() => page.page.locator('[data-i="7000"]').getAttribute('class')).toContain('sw-model');
+    await expect.poll(() => page.page.locator('.tok-list').getAttribute('data-measure')).toBe('mask');
     await page.page.getByLabel('show numbers').check();
     await expect.poll(() => page.page.locator('[data-i="7000"] .tok-value').textContent()).toBe('1');
     expect(page.faults).toEqual([]);
@@ -156,9 +156,7 @@ describe.skipIf(browserPath === undefined)(`rollouts in a browser${NEEDS_BROWSER
     const page = await fresh();
     await page.show(`#/run/run/trajectories/${ids.get('many short lines')}?turn=2`, '.turn-named');
     expect(await page.page.locator('.turn-named').getAttribute('aria-label')).toBe('Turn 2');
-    await expect
-      .poll(() => page.page.locator('.turn-named').evaluate('(element) => element.getBoundingClientRect().top < innerHeight'))
-      .toBe(true);
+    await expect.poll(async () => (await page.page.locator('.turn-named').boundingBox())?.y).toBeLessThan(900);
   });
 
   it('shows a report in a frame in which nothing runs, and notes as text', async () => {

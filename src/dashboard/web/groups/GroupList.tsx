@@ -111,7 +111,7 @@ export function GroupList({ detail }: { readonly detail: RunDetail }) {
         pages.error === undefined && <Loading what="Reading the groups" />
       ) : (
         <Table
-          key={pages.stale ? 'before' : params.toString()}
+          key={pages.shown}
           label="Groups"
           class={pages.stale ? 'stale' : ''}
           columns={COLUMNS}

@@ -96,7 +96,7 @@ export function ProblemList({ detail }: { readonly detail: RunDetail }) {
         pages.error === undefined && <Loading what="Reading the problems" />
       ) : (
         <Table
-          key={pages.stale ? 'before' : params.toString()}
+          key={pages.shown}
           label="Problems"
           columns={columns}
           count={pages.total}

@@ -1,5 +1,5 @@
 /** All rollouts of a run under a filter, as a list: any number of them, by keyboard, with exports of what is shown. */
-import { useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunDetail, TrajectoryLine, TrajectoryPage } from '../../api.js';
 import { exportHref, runPath } from '../client.js';
 import { Failed, Loading, Note, Select } from '../components/bits.js';
@@ -104,6 +104,13 @@ export function RolloutList({ detail }: { readonly detail: RunDetail }) {
     pages.reload();
   };
 
+  // sorting by a head makes a new table: the focus goes along
+  const refocus = useRef(false);
+  useLayoutEffect(() => {
+    if (refocus.current) document.querySelector<HTMLElement>('.rollout-table')?.focus();
+    refocus.current = false;
+  }, [pages.shown]);
+
   const sort = useMemo(() => {
     for (const [column, [down, up]] of Object.entries(HEAD_SORTS)) {
       if (filter.sort === down) return { key: column, descending: true };
@@ -155,7 +162,7 @@ export function RolloutList({ detail }: { readonly detail: RunDetail }) {
         pages.error === undefined && <Loading what="Loading rollouts" />
       ) : (
         <Table
-          key={pages.stale ? 'before' : place}
+          key={pages.shown}
           label="Rollouts"
           class={`rollout-table${pages.stale ? ' stale' : ''}`}
           columns={COLUMNS}
@@ -165,13 +172,14 @@ export function RolloutList({ detail }: { readonly detail: RunDetail }) {
           {...(sort && { sort })}
           onSort={(next) => {
             const names = HEAD_SORTS[next.key];
+            refocus.current = true;
             if (names) setQuery(patchOf(changed(filter, { sort: names[next.descending ? 0 : 1] })), { replace: false });
           }}
           hrefOf={(row) => rolloutHref(run, row.id, filter)}
           onRange={pages.onRange}
           primary
-          {...(places.has(place) && { initialIndex: places.get(place)! })}
-          onActive={(index) => remember(place, index)}
+          {...(places.has(pages.shown) && { initialIndex: places.get(pages.shown)! })}
+          onActive={(index) => remember(pages.shown, index)}
           empty={isNarrowed(filter) ? 'No rollout is like this.' : 'No rollout has been written yet.'}
         />
       )}

@@ -3,13 +3,13 @@
  * Thousands of them stay smooth: chunks out of sight are not laid out, and they come onto the page a few at a time.
  */
 
-import { Component } from 'preact';
+import { Component, Fragment } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Pieces } from '../components/SafeText.js';
 import { placeBeside } from '../components/Tooltip.js';
 import { counted } from '../format.js';
 import { runsOf } from './tokenRuns.js';
-import { describeToken, type Measure, shortValue, shownText, swatchOf, type Token } from './tokenScale.js';
+import { describeToken, type Measure, scaleClasses, shortValue, shownText, type Token } from './tokenScale.js';
 
 /** Chunks put on the page at first, and more with each frame. */
 const FIRST_CHUNKS = 12;
@@ -136,6 +136,7 @@ export function TokenList({ label, tokens, measure, numbers, place, jump, onMove
       <div
         class={`tok-list${numbers ? ' tok-numbers' : ''}`}
         role="listbox"
+        data-measure={measure}
         aria-label={label}
         tabIndex={0}
         ref={list}
@@ -209,43 +210,45 @@ interface ChunkProps {
 /** Drawn anew only where something of it has changed. */
 class Chunk extends Component<ChunkProps> {
   override shouldComponentUpdate({ tokens, measure, numbers }: Readonly<ChunkProps>): boolean {
-    return tokens !== this.props.tokens || measure !== this.props.measure || numbers !== this.props.numbers;
+    return tokens !== this.props.tokens || numbers !== this.props.numbers || (numbers && measure !== this.props.measure);
   }
 
   override render({ id, tokens, measure, numbers }: ChunkProps) {
-    return (
-      <div class="tok-chunk">
-        {tokens.map((token) => (
-          <TokenSpan key={token.index} id={id} token={token} measure={measure} numbers={numbers} />
-        ))}
-      </div>
-    );
+    return <div class="tok-chunk">{tokens.map((token) => tokenNode(id, token, measure, numbers))}</div>;
   }
 }
 
 /** Longer texts of one token are cut; the box beside it has more. */
 const LONGEST_TEXT = 120;
+/** What needs no sign and turns no direction: letters of ASCII, and the marks of white space. */
+const PLAIN = /^[\x20-\x7e\u00b7\u21b5\u21e5\u2205]*$/;
 
-function TokenSpan({ id, token, measure, numbers }: { id: string; token: Token; measure: Measure; numbers: boolean }) {
+/** A plain element, no component: there are thousands. Its classes say the step on every scale; the list says which one is shown. */
+function tokenNode(id: string, token: Token, measure: Measure, numbers: boolean) {
   const text = shownText(token);
+  const cut = text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\u2026` : text;
   const breaks = token.special ? 0 : (token.text?.split('\n').length ?? 1) - 1;
   return (
-    <>
+    <Fragment key={token.index}>
       <span
         id={`${id}-${token.index}`}
         data-i={token.index}
         role="option"
         aria-selected="false"
-        class={`tok sw-${swatchOf(token, measure)} tok-${token.from}${token.special ? ' tok-special' : ''}${token.text === undefined ? ' tok-id' : ''}`}
+        class={`tok ${scaleClasses(token)} tok-${token.from}${token.special ? ' tok-special' : ''}${token.text === undefined ? ' tok-id' : ''}`}
       >
-        <bdi>
-          <Pieces text={text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text} />
-        </bdi>
+        {PLAIN.test(cut) ? (
+          cut
+        ) : (
+          <bdi>
+            <Pieces text={cut} />
+          </bdi>
+        )}
         {numbers && <span class="tok-value">{shortValue(token, measure) || '\u00a0'}</span>}
       </span>
       {breaks > 0 && <br />}
       {breaks > 1 && <br />}
-    </>
+    </Fragment>
   );
 }
 

@@ -8,6 +8,7 @@ import {
   MEASURES,
   type Measure,
   measuresOf,
+  scaleClasses,
   shortValue,
   shownText,
   summaryOf,
@@ -74,6 +75,11 @@ describe('colours of tokens', () => {
     expect([-3, -0.2, 0, 0.7, 2.1].map((advantage) => swatchOf(token({ advantage }), 'advantage'))).toEqual(['n5', 'n1', 'z', 'p2', 'p5']);
     expect(swatchOf(token({ from: 'given' }), 'mask')).toBe('given');
     expect(swatchOf(token({ from: 'given' }), 'logProb')).toBe('none');
+  });
+
+  it('carries its step on every scale that it has values of', () => {
+    expect(scaleClasses(token({ logProb: -3, ratio: 0.25, advantage: 1.2 }))).toBe('logProb-s4 probability-s4 ratio-n5 advantage-p3');
+    expect(scaleClasses(token({ from: 'given' }))).toBe('');
   });
 
   it('shows in its legend exactly the steps that it gives', () => {

@@ -95,6 +95,14 @@ export function swatchOf(token: Token, measure: Measure): Swatch {
   }
 }
 
+/** The steps of a token on every scale that it has values of, as classes: `logProb-s3 ratio-n1`. The style sheet shows one scale at a time. */
+export const scaleClasses = (token: Token): string =>
+  (['logProb', 'probability', 'ratio', 'advantage'] as const)
+    .map((measure) => [measure, swatchOf(token, measure)] as const)
+    .filter(([, swatch]) => swatch !== 'none')
+    .map(([measure, swatch]) => `${measure}-${swatch}`)
+    .join(' ');
+
 type Step = 0 | 1 | 2 | 3 | 4 | 5;
 
 /** How many of the five bounds the value is above. */

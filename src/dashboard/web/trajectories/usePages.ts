@@ -20,6 +20,8 @@ export interface Pages<Row> {
   readonly atLeast: boolean;
   readonly note: string | undefined;
   readonly error: ApiError | undefined;
+  /** Of what is shown: to be the list's key, so that it begins anew with other rows. */
+  readonly shown: string;
   /** Whether what is shown belongs to the filter before. */
   readonly stale: boolean;
   /** To be told which rows are in sight. */
@@ -141,6 +143,7 @@ export function usePages<Row>(
     atLeast: head?.atLeast ?? false,
     note: head?.note,
     error,
+    shown: shown ?? '',
     stale: shown !== undefined && shown !== key,
     onRange,
     reload,
