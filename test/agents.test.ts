@@ -143,6 +143,7 @@ describe('what does not go with an agent', () => {
       'engine.deterministic and agent exclude each other',
     );
     await refused({}, { tools: [] }).toThrow('an agent brings tools of its own');
+    await refused({ mcp: [{ url: 'http://127.0.0.1:1/mcp', name: 'x' }] }).toThrow('mcp: an agent brings tools of its own');
     await refused({ model: 'openai:http://127.0.0.1:1/v1' }).toThrow('can be evaluated, not trained');
     await expect(evaluate({ model: 'openai:http://127.0.0.1:1/v1#m', agent: made, problems: PROBLEMS })).rejects.toThrow(
       'not at an OpenAI endpoint',

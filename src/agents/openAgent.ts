@@ -44,6 +44,12 @@ export function recipeWithAgent(recipe: Recipe, { tools, environment }: BesideAg
   if (environment !== undefined) {
     throw new UserError('an agent and an environment exclude each other: both say what happens in a rollout', 'Leave one of them out.');
   }
+  if (recipe.mcp !== undefined && recipe.mcp.length > 0) {
+    throw new UserError(
+      'mcp: an agent brings tools of its own; servers of the recipe would be started for nobody',
+      'Leave `mcp` out of the recipe.',
+    );
+  }
   return { ...recipe, tools: [], prompt: { ...recipe.prompt, system: '' } };
 }
 

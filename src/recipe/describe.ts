@@ -15,6 +15,7 @@ export function describeRecipe(recipe: Recipe, facts?: ModelFacts): string[] {
     `Recipe ${recipe.name}${recipe.description ? `: ${recipe.description}` : ''}`,
     `Model: ${recipe.model}, ${trained(recipe)}`,
     `Problems: train ${source(recipe.problems.train)}; evaluation ${source(recipe.problems.evaluation)}`,
+    ...(recipe.agent ? [describeAgent(recipe.agent)] : []),
     ...recipe.stages.flatMap((stage) =>
       stage === 'sft' && sft ? describeSft(sft) : stage === 'rl' && rl ? describeRl(rl, recipe.limits) : [],
     ),
@@ -28,6 +29,11 @@ function trained(recipe: Recipe): string {
   if (recipe.loraRank > 0) return `LoRA of rank ${recipe.loraRank}`;
   return recipe.trainUnembed ? 'all weights trained' : 'all weights trained but embeddings and head';
 }
+
+const describeAgent = (agent: NonNullable<Recipe['agent']>): string =>
+  'command' in agent
+    ? `Agent: ${agent.command.join(' ')}, started for each rollout with your rights, without the sandbox; in place of the built-in loop`
+    : `Agent: ${agent.url}, asked for each rollout; in place of the built-in loop`;
 
 function source(problems: ProblemSource): string {
   if (typeof problems === 'string') return problems;
