@@ -64,8 +64,12 @@ describe('whoever asks', () => {
     }
   });
 
-  it('from another page gets nothing that a browser would hand to it', async () => {
-    const response = await from({ origin: 'https://evil.example' });
+  it('from another page gets nothing, and nothing is ever offered to one', async () => {
+    for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1:7861', 'http://127.0.0.1:7860.evil.example', 'nonsense']) {
+      expect((await from({ origin })).status, origin).toBe(403);
+    }
+    const response = await from({ origin: 'http://127.0.0.1:7860' });
+    expect(response.status).toBe(200);
     expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
     expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');

@@ -39,11 +39,9 @@ export function guard({ token }: Access): MiddlewareHandler {
   return async (context, next) => {
     const host = context.req.header('host') ?? '';
     if (token === undefined && !isLoopback(nameOf(host))) throw new Refusal(403, 'this server answers to its own address only');
-    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') {
-      const origin = context.req.header('origin');
-      if (origin !== undefined && origin !== `http://${host}`) throw new Refusal(403, 'this server takes no requests of other pages');
-      throw new Refusal(405, 'this server only shows: GET');
-    }
+    const origin = context.req.header('origin');
+    if (origin !== undefined && !isOf(origin, host)) throw new Refusal(403, 'this server takes no requests of other pages');
+    if (context.req.method !== 'GET' && context.req.method !== 'HEAD') throw new Refusal(405, 'this server only shows: GET');
     if (token !== undefined) {
       const answer = checkToken(context, token);
       if (answer) return answer;
@@ -77,6 +75,15 @@ function checkToken(context: Context, token: string): Response | undefined {
 function same(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Behind a proxy the scheme may differ; `null` is the origin of a page that has none. */
+function isOf(origin: string, host: string): boolean {
+  try {
+    return new URL(origin).host === host.toLowerCase();
+  } catch {
+    return false;
+  }
 }
 
 /** Without port and brackets. */
