@@ -30,6 +30,8 @@ const SILENT_IN_A_ROW = 32;
 /** Programs at once. */
 const PROGRAMS = 16;
 const GRACE_MS = 5_000;
+/** Different ones. */
+const MOST_NOTICES = 100;
 
 export class AgentHost<P extends Problem = Problem> {
   readonly #agent: Agent<P>;
@@ -134,7 +136,7 @@ export class AgentHost<P extends Problem = Problem> {
   }
 
   #tell(text: string): void {
-    if (this.#told.has(text)) return;
+    if (this.#told.has(text) || this.#told.size >= MOST_NOTICES) return;
     this.#told.add(text);
     this.#options.warn(text);
   }

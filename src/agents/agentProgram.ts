@@ -5,7 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { tail } from '../setup/command.js';
 import { type AgentProgram, readAnswer } from './agent.js';
-import { type AgentEnd, type AgentTask, taskJson } from './agentTask.js';
+import { type AgentEnd, type AgentTask, messageOf, taskJson } from './agentTask.js';
 
 /** Of what it prints. */
 const MAX_OUTPUT = 2 ** 20;
@@ -14,12 +14,19 @@ const ERROR_LINES = 6;
 /** Never rejects. Nothing of the program is left running when it resolves, but for what left its process group. */
 export async function runProgram({ command, env, cwd }: AgentProgram, task: AgentTask): Promise<AgentEnd> {
   const [program, ...args] = command;
-  const child = spawn(program!, args, {
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, ...env, OPENAI_BASE_URL: task.baseUrl, OPENAI_API_KEY: task.apiKey },
-    ...(cwd !== undefined && { cwd }),
-  });
+  let json: string;
+  let child: ChildProcessWithoutNullStreams;
+  try {
+    json = taskJson(task);
+    child = spawn(program!, args, {
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, ...env, OPENAI_BASE_URL: task.baseUrl, OPENAI_API_KEY: task.apiKey },
+      ...(cwd !== undefined && { cwd }),
+    });
+  } catch (error) {
+    return { kind: 'unusable', error: `${program} could not be started: ${messageOf(error)}` };
+  }
   const output = { stdout: '', stderr: '', tooLong: false };
   const read = (name: 'stdout' | 'stderr', most: number): void => {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -32,7 +39,7 @@ export async function runProgram({ command, env, cwd }: AgentProgram, task: Agen
   read('stdout', MAX_OUTPUT);
   read('stderr', 64 * 1024);
   child.stdin.on('error', () => undefined);
-  child.stdin.end(`${JSON.stringify(taskJson(task))}\n`);
+  child.stdin.end(`${json}\n`);
   const exited = new Promise<AgentEnd>((resolve) => {
     child.on('error', (error) => {
       if (child.pid === undefined) resolve({ kind: 'unusable', error: `${program} could not be started: ${error.message}` });

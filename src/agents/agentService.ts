@@ -26,7 +26,7 @@ async function ask(url: string, task: AgentTask, signal: AbortSignal): Promise<A
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...taskJson(task), baseUrl: task.baseUrl, apiKey: task.apiKey }),
+      body: taskJson(task, { baseUrl: task.baseUrl, apiKey: task.apiKey }),
       redirect: 'error',
       dispatcher: patient,
       signal,

@@ -28,10 +28,11 @@ export interface AgentTask<P extends Problem = Problem> {
   readonly onNotice: (text: string) => void;
 }
 
-/** What programs and services read. */
-export const taskJson = ({ problem, trajectoryId, groupId, modelId, rolloutUrl }: AgentTask): Readonly<Record<string, unknown>> => ({
-  ...{ problem, trajectoryId, groupId, model: modelId, rolloutUrl },
-});
+/** What programs and services read, as JSON with more beside; whole numbers too large for it become texts. @throws TypeError for cycles */
+export function taskJson({ problem, trajectoryId, groupId, modelId, rolloutUrl }: AgentTask, more: object = {}): string {
+  const task = { problem, trajectoryId, groupId, model: modelId, rolloutUrl, ...more };
+  return JSON.stringify(task, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}
 
 /** Of whatever was thrown. */
 export function messageOf(error: unknown): string {

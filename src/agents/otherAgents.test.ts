@@ -96,6 +96,17 @@ print('printed')
     );
   });
 
+  it('is told the problem as JSON can carry it', async () => {
+    const problem = { id: 'p', question: 'x', big: 12n, run: () => 1 } as never;
+    const telling = agentCommand(['python3', '-c', "import json, sys; print(json.load(sys.stdin)['problem'])"]);
+    expect(finished(await rolloutOf(telling, setting(), { problem })).finalText).toBe("{'id': 'p', 'question': 'x', 'big': '12'}");
+    const loop: { id: string; question: string; self?: unknown } = { id: 'p', question: 'x' };
+    loop.self = loop;
+    await expect(rolloutOf(telling, setting(), { problem: loop })).rejects.toThrow(
+      'the agent cannot be used: python3 could not be started: TypeError',
+    );
+  });
+
   it('is ended with its children at the deadline, also where it does not listen', async () => {
     const beat = join(folder, 'beat');
     const child = `setInterval(() => require('node:fs').appendFileSync(${JSON.stringify(beat)}, 'x'), 10); process.on('SIGTERM', () => {})`;

@@ -182,9 +182,13 @@ describe('limits', () => {
     const made = agent((context) => ask(context, [user('1'.repeat(300))]));
     const sampler = echo();
     for (const limit of [{ limits: { ...LIMITS, promptTokens: 200 } }, { limits: LIMITS, contextTokens: 250 }]) {
-      const trajectory = finished(await rolloutOf(made, { format, sampler, ...limit }));
-      expect(trajectory.stopReason).toEqual({ kind: 'tokenLimit', limit: 'response' });
-      expect(trajectory.tokens).toEqual([]);
+      const told = await withHost(made, async (host, warnings) => {
+        const trajectory = finished(await host.on(settingsOf({ format, sampler, ...limit })).run(inputOf()));
+        expect(trajectory.stopReason).toEqual({ kind: 'tokenLimit', limit: 'response' });
+        expect(trajectory.tokens).toEqual([]);
+        return warnings;
+      });
+      expect(told).toEqual([expect.stringContaining('a prompt of the agent is too long')]);
     }
     expect(sampler.requests).toEqual([]);
   });

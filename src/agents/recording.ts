@@ -83,7 +83,8 @@ export class Recording<P extends Problem = Problem> {
    * @throws EngineError where the engine failed again and again, or refuses; `onFailure` was told
    */
   async answer(asked: ChatCall, options: AnswerOptions = {}): Promise<CompletionOutcome> {
-    const { limits } = this.#options.settings;
+    const { settings, onNotice } = this.#options;
+    const { limits } = settings;
     if (this.#closed) return refused('the rollout has ended: its model answers no more', 'rollout_ended');
     for (const message of asked.messages) if (message.role === 'tool') this.#takeResult(message.callId, message.content);
     if (this.#limit) return this.#end(this.#limit);
@@ -91,7 +92,13 @@ export class Recording<P extends Problem = Problem> {
     const call = this.#underRules(asked);
     const placed = this.#history.place(call);
     if (placed.kind === 'refused') return placed;
-    const room = this.#roomAfter(placed.place.tokens);
+    const prompt = placed.place.tokens;
+    const tooLong = this.#tooLong(prompt);
+    if (tooLong !== undefined) {
+      onNotice(tooLong);
+      return this.#end({ kind: 'tokenLimit', limit: 'response' }, tooLong);
+    }
+    const room = this.#roomAfter(prompt);
     if (room < 1) return this.#end({ kind: 'tokenLimit', limit: 'response' });
     const turn = this.#begun;
     this.#begun += asked.n;
@@ -119,12 +126,18 @@ export class Recording<P extends Problem = Problem> {
   #roomAfter(prompt: readonly number[]): number {
     const { settings } = this.#options;
     const { limits, contextTokens = Number.POSITIVE_INFINITY } = settings;
-    const added = this.#lines.newIn(prompt);
-    const left = Math.min(limits.responseTokens - this.#lines.length - (added ?? 0), contextTokens - prompt.length);
-    if (added !== undefined) return left;
-    // A line of its own may begin with what the rollout has made so far.
-    const most = promptLimit(settings) + (this.#lines.count === 0 ? 0 : limits.responseTokens);
-    return prompt.length > most ? 0 : left;
+    const added = this.#lines.newIn(prompt) ?? 0;
+    return Math.min(limits.responseTokens - this.#lines.length - added, contextTokens - prompt.length);
+  }
+
+  /** Why a prompt may not begin a line; undefined where it may, or goes on from one. */
+  #tooLong(prompt: readonly number[]): string | undefined {
+    const { settings } = this.#options;
+    if (this.#lines.newIn(prompt) !== undefined) return undefined;
+    // It may begin with what the rollout has made so far.
+    const most = promptLimit(settings) + (this.#lines.count === 0 ? 0 : settings.limits.responseTokens);
+    if (prompt.length <= most) return undefined;
+    return `a prompt of the agent is too long: limits.promptTokens and the model's context allow ${promptLimit(settings)} tokens, and it has more`;
   }
 
   async #sample(call: ChatCall, turn: number, options: AnswerOptions): Promise<CompletionOutcome> {
@@ -187,11 +200,11 @@ export class Recording<P extends Problem = Problem> {
     for (const turn of this.#turns) turn.takeResult(callId, text);
   }
 
-  #end(limit: StopReason): CompletionOutcome {
+  #end(limit: StopReason, why = said(limit)): CompletionOutcome {
     this.#limit ??= limit;
     if (!this.#refused) this.#options.onLimit();
     this.#refused = true;
-    return refused(`the rollout has ended: ${said(limit)}`, 'limit_reached');
+    return refused(`the rollout has ended: ${why}`, 'limit_reached');
   }
 }
 
