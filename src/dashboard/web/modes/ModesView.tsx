@@ -1,5 +1,5 @@
 /** Deliberative and reactive rollouts over training: what section 5 of the paper compares. */
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ModesView as Modes } from '../../api.js';
 import { LineChart } from '../charts/LineChart.js';
 import { runPath } from '../client.js';
@@ -20,6 +20,13 @@ export default function ModesView({ run }: RunViewProps) {
   useLive((event) => {
     if (event.kind === 'reset' || (event.kind === 'steps' && event.run === run.id)) reload();
   });
+  // an older run is read through a slice at a time: asked again while the note about it changes
+  const note = asked.value?.note;
+  useEffect(() => {
+    if (note === undefined) return undefined;
+    const timer = setTimeout(asked.reload, 500);
+    return () => clearTimeout(timer);
+  }, [note, asked.reload]);
   if (asked.value === undefined) {
     return asked.error === undefined ? <Loading what="Reading the modes" /> : <Failed error={asked.error} retry={asked.reload} />;
   }

@@ -153,7 +153,7 @@ function steps(swatch: (step: Step) => Swatch, bounds: readonly string[], word: 
       i === 0
         ? `0 ${word} ${bounds[0]}`.replace(/^0 to (.*%)$/, '100 to $1')
         : i === bounds.length
-          ? `beyond ${bounds.at(-1)}`
+          ? `below ${bounds.at(-1)}`
           : `${word} ${bounds[i]}`,
   }));
 }

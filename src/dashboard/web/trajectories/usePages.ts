@@ -5,6 +5,8 @@ import { connection } from '../live.js';
 
 export const PAGE_ROWS = 100;
 const KEPT_PAGES = 40;
+/** The server reads an older run through a slice at a time, and says in its note how much is to come: we ask again while that changes. */
+const ASK_AGAIN_MS = 500;
 
 export interface Page<Row> {
   readonly rows: readonly Row[];
@@ -137,11 +139,17 @@ export function usePages<Row>(
   useEffect(() => (silent ? connection.subscribe(() => connection.get() === 'open' && reload()) : undefined), [silent, reload]);
 
   const { pages, head, error, shown } = state.current;
+  const note = head?.note;
+  useEffect(() => {
+    if (note === undefined) return undefined;
+    const timer = setTimeout(reload, ASK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [note, reload]);
   return {
     rowAt: (index) => pages.get(Math.floor(index / PAGE_ROWS))?.[index % PAGE_ROWS],
     total: head?.total,
     atLeast: head?.atLeast ?? false,
-    note: head?.note,
+    note,
     error,
     shown: shown ?? '',
     stale: shown !== undefined && shown !== key,
