@@ -36,6 +36,8 @@ export function LineChart(props: LineChartProps) {
   const shape = useRef('');
   const visible = useRef(false);
   const stale = useRef(true);
+  /** Near and not drawn yet. */
+  const fresh = useRef(false);
   const shownLines = useRef<readonly ShownLine[]>([]);
   const readouts = useRef(new Map<string, HTMLElement>());
   const newest = useRef(props);
@@ -110,15 +112,16 @@ export function LineChart(props: LineChartProps) {
   const draw = (): void => {
     const element = holder.current;
     if (element === null) return;
-    if (!visible.current) {
+    if (!visible.current && !fresh.current) {
       stale.current = true;
       return;
     }
+    fresh.current = false;
     stale.current = false;
     const current = newest.current;
     const shown = read();
     shownLines.current = shown;
-    const drawing = drawingOf(shown, current);
+    const drawing = drawingOf(shown, current, element.clientWidth);
     setAny(drawing !== undefined);
     const next = drawing === undefined ? '' : `${theme} ${drawing.shape}`;
     if (drawing === undefined || shape.current !== next) {
@@ -151,14 +154,21 @@ export function LineChart(props: LineChartProps) {
   useLayoutEffect(() => {
     const element = holder.current;
     if (element === null) return;
-    const seen = new IntersectionObserver(
+    // those that are near are drawn once, so that they are there when they come into sight; those in sight follow every change
+    const seen = new IntersectionObserver((entries) => {
+      visible.current = entries.at(-1)?.isIntersecting === true;
+      if (visible.current && stale.current) changed.current();
+    });
+    const near = new IntersectionObserver(
       (entries) => {
-        visible.current = entries.at(-1)?.isIntersecting === true;
-        if (visible.current && stale.current) changed.current();
+        if (entries.at(-1)?.isIntersecting !== true || plot.current !== undefined) return;
+        fresh.current = true;
+        changed.current();
       },
-      { rootMargin: '200px' },
+      { rootMargin: '300px' },
     );
     seen.observe(element);
+    near.observe(element);
     const resized = new ResizeObserver(() => {
       const u = plot.current;
       if (u === undefined || element.clientWidth < 50) return;
@@ -168,6 +178,7 @@ export function LineChart(props: LineChartProps) {
     resized.observe(element);
     return () => {
       seen.disconnect();
+      near.disconnect();
       resized.disconnect();
       forget(stableDraw.current);
       clearTimeout(describing.current);

@@ -1,7 +1,7 @@
 /** From lines to what the canvas is given: columns, the shape that a plot is built for, the range in sight. */
 import uPlot from 'uplot';
 import type { ChartColours } from './colours.js';
-import { joined, type LinePoints, shapeOf, stacked } from './lineData.js';
+import { joined, type LinePoints, shapeOf, stacked, thinned } from './lineData.js';
 import { plotOptions } from './plotOptions.js';
 import type { LineChartProps, ShownLine } from './types.js';
 
@@ -13,9 +13,13 @@ export interface Drawing {
   readonly shape: string;
 }
 
-/** Undefined where there is no point to draw. */
-export function drawingOf(lines: readonly ShownLine[], { stack, log, xName, wholeX }: LineChartProps): Drawing | undefined {
-  const points = lines.map((each) => each.points);
+/** Undefined where there is no point to draw. @param width of the canvas in CSS pixels: no line needs more points */
+export function drawingOf(
+  lines: readonly ShownLine[],
+  { stack, log, xName, wholeX, range }: LineChartProps,
+  width: number,
+): Drawing | undefined {
+  const points = lines.map((each) => thinned(each.points, width, range?.from, range?.to));
   const isStack = stack === true && points.length > 1;
   const { x, columns } = isStack ? stacked(points) : joined(points, { log: log === true });
   if (x.length === 0) return undefined;

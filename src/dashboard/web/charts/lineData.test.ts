@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { nextBatch } from './batch.js';
 import { chartCsv, chartJsonLines } from './exportText.js';
-import { extentOf, interpolate, joined, nearest, sampledIndices, shapeOf, stacked, union } from './lineData.js';
+import { extentOf, interpolate, joined, nearest, sampledIndices, shapeOf, stacked, thinned, union } from './lineData.js';
 import { groupMarks } from './marks.js';
 import { paddedRange } from './scale.js';
 
@@ -53,6 +54,40 @@ describe('lines as columns', () => {
     expect(joined([]).x).toHaveLength(0);
     expect(stacked([]).x).toHaveLength(0);
     expect(shapeOf([])).toBe('');
+  });
+});
+
+describe('a decimated line', () => {
+  const n = 1000;
+  const list = (value: (i: number) => number): Float64Array => Float64Array.from({ length: n }, (_, i) => value(i));
+  const line = { x: list((i) => i), y: list((i) => i % 2), low: list(() => 0), high: list((i) => (i === 777 ? 50 : 1)) };
+
+  it('has no more points than can be seen, and every spike', () => {
+    const { x, y, low, high } = thinned(line, 100);
+    expect(x.length).toBeLessThanOrEqual(100);
+    expect([Math.max(...Array.from(high!)), Math.min(...Array.from(low!)), y[3], x[x.length - 1]]).toEqual([50, 0, 0.5, 999]);
+  });
+
+  it('in a range keeps the points of that range and one beyond either end', () => {
+    const { x } = thinned(line, 10, 100, 199.5);
+    expect(x[0]).toBeGreaterThanOrEqual(99);
+    expect(x[x.length - 1]).toBe(200);
+    expect(thinned(line, 200, 100, 199.5)).toBe(line);
+  });
+
+  it('only is merged: single values stay', () => {
+    const single = { x: line.x, y: line.y };
+    expect(thinned(single, 10)).toBe(single);
+  });
+});
+
+describe('frames', () => {
+  it('that take long draw fewer charts, quick ones more again, and a pause changes nothing', () => {
+    expect(nextBatch(16, 100)).toBe(8);
+    expect(nextBatch(1, 500)).toBe(1);
+    expect(nextBatch(8, 16)).toBe(9);
+    expect(nextBatch(64, 16)).toBe(64);
+    expect(nextBatch(8, 5000)).toBe(8);
   });
 });
 

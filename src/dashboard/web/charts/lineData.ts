@@ -49,6 +49,42 @@ export function stacked(lines: readonly LinePoints[]): Columns {
   return { x, columns };
 }
 
+/**
+ * A decimated line in sight as about `most` points, neighbours merged: their mean, with the least and the most. Other lines stay as they are.
+ */
+export function thinned(line: LinePoints, most: number, from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): LinePoints {
+  const { x, y, low, high, faint } = line;
+  if (low === undefined || high === undefined) return line;
+  let first = 0;
+  let end = x.length;
+  // one point beyond either side: lines go on out of sight
+  while (first + 1 < end && x[first + 1]! < from) first++;
+  while (end - 2 >= first && x[end - 2]! > to) end--;
+  const each = Math.ceil((end - first) / Math.max(1, most));
+  if (each <= 1) return line;
+  const n = Math.ceil((end - first) / each);
+  const column = (): Float64Array => new Float64Array(n);
+  const merged = { x: column(), y: column(), low: column(), high: column(), faint: column() };
+  for (let i = 0; i < n; i++) {
+    const start = first + i * each;
+    const stop = Math.min(end, start + each);
+    let [sum, faintSum, least, greatest] = [0, 0, low[start]!, high[start]!];
+    for (let j = start; j < stop; j++) {
+      sum += y[j]!;
+      faintSum += faint?.[j] ?? 0;
+      if (low[j]! < least) least = low[j]!;
+      if (high[j]! > greatest) greatest = high[j]!;
+    }
+    merged.x[i] = x[stop - 1]!;
+    merged.y[i] = sum / (stop - start);
+    merged.faint[i] = faintSum / (stop - start);
+    merged.low[i] = least;
+    merged.high[i] = greatest;
+  }
+  const { faint: faintMerged, ...rest } = merged;
+  return faint === undefined ? rest : { ...rest, faint: faintMerged };
+}
+
 function same(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

@@ -13,7 +13,7 @@ const HEIGHT = 460;
 
 /** Null where there is nothing to draw, or the browser makes no picture. */
 export async function chartPicture(title: string, lines: readonly ShownLine[], props: LineChartProps): Promise<Blob | null> {
-  const drawing = drawingOf(lines, props);
+  const drawing = drawingOf(lines, props, WIDTH);
   if (drawing === undefined) return null;
   const { group: _alone, ...alone } = props;
   const element = document.createElement('div');
