@@ -63,13 +63,21 @@ export function searchText({ trajectory }: Pick<TrajectoryRecord, 'trajectory'>)
 
 /** Scripts without spaces: each sign is a word of its own. */
 const SIGN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu;
-/** What the index takes for a part of a word or leaves out, depending on the word. */
-const ACCENT = /[\u0300-\u036f]/g;
 
+/**
+ * Brings a text to the form in which the index divides it into words, which knows capitals and signs of ASCII only: accents and other marks
+ * left out, small letters, a space for every sign that belongs to no word.
+ */
 function spaced(text: string): string {
-  // nearly all texts are of Latin letters without marks
-  if (!/[\u0300-\uffff]/.test(text)) return text;
-  return text.normalize('NFC').replace(ACCENT, '').replace(SIGN, ' $& ');
+  // nearly all texts are ASCII alone
+  if (!/[\u0080-\uffff]/.test(text)) return text;
+  return text
+    .toLowerCase()
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}+/gu, '')
+    .replace(/[^\p{L}\p{N}\p{Co}]+/gu, ' ')
+    .replace(SIGN, ' $& ');
 }
 
 /** The words of a text as the index knows them: letters and digits in a row, of scripts without spaces each sign. */

@@ -55,8 +55,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE trajectories ADD COLUMN lastToolSucceeded INTEGER;
   INSERT INTO meta (key, value) SELECT 'factsSince', coalesce(max(id), 0) + 1 FROM trajectories;
   CREATE TABLE problems (problemId TEXT PRIMARY KEY, question TEXT NOT NULL, answer TEXT);
-  -- words alone, neither the text nor places in it
-  CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1, detail=none);
+  -- words alone, neither the text nor places in it; what a word is beyond ASCII is said by searchWords
+  CREATE VIRTUAL TABLE words USING fts5 (text, content='', contentless_delete=1, detail=none, tokenize='ascii');
   CREATE TRIGGER wordsOfDeleted AFTER DELETE ON trajectories BEGIN DELETE FROM words WHERE rowid = old.id; END;
   DROP INDEX trajectoriesByProblem;
   CREATE INDEX trajectoriesByProblem ON trajectories (problemId, split, step, correct);

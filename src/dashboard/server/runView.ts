@@ -114,7 +114,7 @@ export class RunView {
     this.db.exec(`
       CREATE TEMP TABLE oldFacts (id INTEGER PRIMARY KEY, ${FACTS.join(', ')});
       CREATE TEMP TABLE oldProblems (problemId TEXT PRIMARY KEY, question TEXT NOT NULL, answer TEXT) WITHOUT ROWID;
-      CREATE VIRTUAL TABLE temp.oldWords USING fts5 (text, content='', detail=none, columnsize=0);
+      CREATE VIRTUAL TABLE temp.oldWords USING fts5 (text, content='', detail=none, tokenize='ascii', columnsize=0);
     `);
     this.#indexedTo = 0;
   }
