@@ -2,9 +2,11 @@
 import { count, percent, STAGE_NAMES } from '../format.js';
 import { groupHref } from '../trajectories/links.js';
 import { whereWords } from '../trajectories/marks.js';
+import { useMedia } from '../useMedia.js';
 import { type Meeting, placed, stageStarts } from './meetings.js';
 
-const WIDTH = 720;
+/** Of the drawing, which fills its place: letters keep about their size on a phone. */
+const WIDTHS = { wide: 860, narrow: 380 } as const;
 const HEIGHT = 190;
 const LEFT = 44;
 const RIGHT = 14;
@@ -14,11 +16,14 @@ const BOTTOM = 26;
 /** Splits met at one moment stand beside each other, not above. */
 const BESIDE = 7;
 
-const xAt = (x: number): number => LEFT + 8 + x * (WIDTH - LEFT - RIGHT - 16);
+/** Room at both ends for dots that stand beside each other. */
+const ROOM = 24;
 const yAt = (y: number): number => TOP + (1 - y) * (HEIGHT - TOP - BOTTOM);
 
 export function MeetingsChart({ run, meetings }: { readonly run: string; readonly meetings: readonly Meeting[] }) {
   const series = placed(meetings);
+  const width = useMedia('(max-width: 720px)') ? WIDTHS.narrow : WIDTHS.wide;
+  const xAt = (x: number): number => LEFT + ROOM + x * (width - LEFT - RIGHT - 2 * ROOM);
   return (
     <figure class="meetings">
       <figcaption class="scale-legend">
@@ -32,10 +37,10 @@ export function MeetingsChart({ run, meetings }: { readonly run: string; readonl
           </span>
         ))}
       </figcaption>
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} class="meetings-chart" role="group" aria-label="Share of right rollouts at each meeting">
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} class="meetings-chart" role="group" aria-label="Share of right rollouts at each meeting">
         {[0, 0.5, 1].map((y) => (
           <g key={y}>
-            <line x1={LEFT} x2={WIDTH - RIGHT} y1={yAt(y)} y2={yAt(y)} class="meetings-grid" />
+            <line x1={LEFT} x2={width - RIGHT} y1={yAt(y)} y2={yAt(y)} class="meetings-grid" />
             <text x={LEFT - 6} y={yAt(y) + 4} text-anchor="end">
               {percent(y, 0)}
             </text>
@@ -43,8 +48,8 @@ export function MeetingsChart({ run, meetings }: { readonly run: string; readonl
         ))}
         {stageStarts(meetings).map(({ stage, x }, i) => (
           <g key={stage}>
-            {i > 0 && <line x1={xAt(x) - 8} x2={xAt(x) - 8} y1={TOP} y2={HEIGHT - BOTTOM} class="meetings-stage" />}
-            <text x={xAt(x) - (i > 0 ? 4 : 8)} y={HEIGHT - 8}>
+            {i > 0 && <line x1={xAt(x) - 18} x2={xAt(x) - 18} y1={TOP} y2={HEIGHT - BOTTOM} class="meetings-stage" />}
+            <text x={xAt(x) - 14} y={HEIGHT - 8}>
               {STAGE_NAMES[stage] ?? stage}
             </text>
           </g>
