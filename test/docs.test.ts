@@ -156,7 +156,7 @@ describe('a command that is not as it is written', () => {
   });
 
   it('is found: a command that this version does not have, and a recipe value that is none', async () => {
-    await expect(checkToolwise(['serve'])).rejects.toThrow('there is no command serve');
+    await expect(checkToolwise(['fly'])).rejects.toThrow('there is no command fly');
     await expect(checkToolwise(['train', 'nano', '--set', 'rl.stps=3'])).rejects.toThrow('stps');
   });
 });

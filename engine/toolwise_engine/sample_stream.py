@@ -17,9 +17,15 @@ from toolwise_engine.worker import Operation, Sampling, Worker
 STREAM_MS = 40.0
 """Between two lines at least, where the client does not say."""
 
+SHARE_SECONDS = 0.008
+"""Between two lines at least for each stream that is open: many streams must not take the time in which their tokens are made."""
+
 
 class SampleStream:
     """An answer of lines: parts with the tokens that are new, one entry a sample; the last line is what retrieve_future answers."""
+
+    _open = 0
+    """Streams that are open. HTTP thread only."""
 
     def __init__(self, futures: Futures, worker: Worker, future: Future, every: float) -> None:
         if future.sampling is None:
@@ -33,10 +39,11 @@ class SampleStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         gone = asyncio.ensure_future(_gone(receive))
+        SampleStream._open += 1
         try:
             await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", b"application/x-ndjson")]})
             while not gone.done():
-                result = await self._futures.wait(self._future, self._every)
+                result = await self._futures.wait(self._future, self._until_next())
                 if result is not None:
                     await send({"type": "http.response.body", "body": result + b"\n"})
                     return
@@ -44,9 +51,15 @@ class SampleStream:
                 if part is not None:
                     await send({"type": "http.response.body", "body": encode(part) + b"\n", "more_body": True})
         finally:
+            SampleStream._open -= 1
             gone.cancel()
             if self._future.result is None:
                 self._worker.submit(Operation("stream_future", None, self._cancel))
+
+    def _until_next(self) -> float:
+        """Seconds until the next line. Streams of one pace come at the same time, so that the worker is interrupted once for all."""
+        every = max(self._every, SHARE_SECONDS * SampleStream._open)
+        return every - self._futures.loop.time() % every
 
     def _part(self) -> dict | None:
         """What is new; None where nothing is."""

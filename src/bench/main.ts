@@ -1,5 +1,5 @@
 /**
- * `npm run bench [engine|rollouts|sandbox|judge|grade|data|peers|async|scale|ui]`: what this machine does, as ratios within one run. Prints a
+ * `npm run bench [engine|rollouts|sandbox|judge|grade|data|peers|async|scale|serve|ui]`: what this machine does, as ratios within one run. Prints a
  * table; changes nothing, but `peers`, which runs only where it is named, installs what it compares with. Run it alone: another heavy job
  * falsifies it.
  * `--python PATH` names a Python that has Math-Verify; `--list` prints, after `grade`, every pair on which graders differ, as JSON Lines;
@@ -21,6 +21,7 @@ import { benchmarkPeers, type Comparison, median, PEER_PARTS, type PeerPart } fr
 import { benchmarkRollouts } from './rollouts.js';
 import { benchmarkSandbox } from './sandbox.js';
 import { type MemoryFigures, measured, type QueueFigures, type WireFigures } from './scale.js';
+import { benchmarkServe } from './serve.js';
 
 const log = (line: string): void => console.error(line);
 const rounded = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
@@ -247,6 +248,24 @@ async function scale(): Promise<Row[]> {
   ];
 }
 
+async function serve(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [name, dtype, requests, maxTokens, rounds] of SERVED) {
+    const { folder } = await resolveModel(name, { log });
+    log(`serve: ${name}, 32 at once`);
+    const found = await benchmarkServe({ model: name, folder, dtype, streams: 32, requests, maxTokens, rounds });
+    const row = (what: string, ours: number): Row => [
+      `${name} ${dtype}, 32 at once: ${what}, tokens a second`,
+      rounded(ours),
+      `the engine's own ${rounded(found.engine)}`,
+      `${(ours / found.engine).toFixed(2)}x, target 0.9x`,
+    ];
+    rows.push(row('streamed by serve', found.streamed), row('whole by serve', found.whole));
+    rows.push(["  a stream's first text", `${rounded(found.firstText)} s`, '', '']);
+  }
+  return rows;
+}
+
 async function ui(): Promise<Row[]> {
   const { benchmarkUi } = await import('./ui.js');
   const { writer, answers } = await benchmarkUi({ rollouts: 100_000, metricPoints: 200_000, perStep: 20 }, log);
@@ -272,7 +291,13 @@ async function ui(): Promise<Row[]> {
 /** As eight GPUs with 128 sequences each may be: a median turn of 10 s, and programs of 0.2 s in 64 workers. */
 const SCALE = { turns: 3, turnTokens: 150, engine: { places: 1024, seconds: 10 }, sandbox: { places: 64, seconds: 0.2 } } as const;
 
-const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining, scale, ui };
+/** Model, precision, requests and tokens of each, rounds. */
+const SERVED = [
+  ['smollm2-135m', 'bfloat16', 32, 96, 1],
+  ['nano', 'float32', 256, 96, 2],
+] as const;
+
+const PARTS = { engine, rollouts, sandbox, judge, grade, data, peers, async: asyncTraining, scale, serve, ui };
 /** Too long, and too large a download, for a run that names no part. */
 const ONLY_BY_NAME = new Set(['peers']);
 

@@ -23,11 +23,6 @@ describe('the command line', () => {
     expect(other.stdout).toBe(one.stdout);
   });
 
-  it('says plainly what is not part of this version', async () => {
-    const { status, output } = await toolwise('serve', 'something', '--port', '1');
-    expect({ status, output: output.trim() }).toEqual({ status: 2, output: 'toolwise serve is not part of this version.' });
-  });
-
   it('ends with 2, and without a stack trace, when the user is mistaken', async () => {
     for (const [args, message] of [
       [['bogus'], "unknown command 'bogus'"],

@@ -14,7 +14,7 @@ import { type Answer, type AnswerShape, answerOf } from './answer.js';
 import { type ChatCall, takesCalls } from './chatCall.js';
 import type { Continued, Place, TokenHistory } from './history.js';
 import { invalid, type Refusal } from './refusal.js';
-import { type AnswerDelta, TurnStream } from './turnStream.js';
+import { type AnswerDelta, answerIn, TurnStream } from './turnStream.js';
 import { TurnText, turnTextOf } from './turnText.js';
 
 export interface CompletionSettings {
@@ -153,13 +153,18 @@ async function choose({ call, settings, options, id, place, begun, index, seed, 
     callId: (k) => `call_${id.replace(/^chatcmpl-/, '')}_${index}_${k}`,
   };
   const written = onDelta && { text: new TurnText(format, call.stop), turn: new TurnStream(shape, format.opensThinking) };
+  const told: AnswerDelta[] = [];
+  const give = (delta: AnswerDelta): void => {
+    told.push(delta);
+    onDelta?.(index, delta);
+  };
   const tell = (text: string): void => {
-    for (const delta of written?.turn.push(text) ?? []) onDelta?.(index, delta);
+    for (const delta of written?.turn.push(text) ?? []) give(delta);
   };
   if (begun !== '') tell(begun);
-  let told = 0;
+  let taken = 0;
   const take = (part: SamplePart): void => {
-    told += part.tokens.length;
+    taken += part.tokens.length;
     options.onTokens?.(index, part);
     if (written) tell(written.text.push(part.tokens));
   };
@@ -167,17 +172,18 @@ async function choose({ call, settings, options, id, place, begun, index, seed, 
     ? await sampler.stream(request, onDelta || options.onTokens ? take : undefined, signal)
     : await sampler.sample(request, signal);
   signal?.throwIfAborted();
-  if (told < sample.tokens.length) take({ tokens: sample.tokens.slice(told), logProbs: sample.logProbs.slice(told) });
+  if (taken < sample.tokens.length) take({ tokens: sample.tokens.slice(taken), logProbs: sample.logProbs.slice(taken) });
   const own = turnTextOf(format, sample.tokens, call.stop);
   const atLimit = sample.stop === 'length';
   if (written) {
     tell(written.text.end(own));
-    for (const delta of written.turn.end(atLimit)) onDelta?.(index, delta);
+    for (const delta of written.turn.end(atLimit)) give(delta);
   }
   const text = begun + own;
   const turn = format.opensThinking ? `<think>${text}` : text;
   const segments = parseTurn(turn, atLimit);
-  const answer = answerOf(turn, segments, shape);
+  // What was told counts, since that is what the client sends back.
+  const answer = written ? answerIn(told) : answerOf(turn, segments, shape);
   const finishReason = atLimit ? 'length' : answer.calls.length > 0 ? 'tool_calls' : 'stop';
   return { id: `${id}/${index}`, index, sample, text, segments, answer, finishReason };
 }

@@ -10,7 +10,7 @@ import { runRollout } from '../rollout/runRollout.js';
 import { toJsonSchema } from '../tools/jsonSchema.js';
 import { tool } from '../tools/tool.js';
 import type { ChatCall } from './chatCall.js';
-import { complete } from './complete.js';
+import { type CompleteOptions, complete } from './complete.js';
 import { TokenHistory } from './history.js';
 import { readChatCall } from './request.js';
 import { wireCompletion } from './response.js';
@@ -248,6 +248,18 @@ describe('a conversation that goes on', () => {
     expect((await go(call!.id, { code: 'x', depth: 3, mode: 'fast' })).continues).toBeDefined();
     expect((await go('other', { code: 'x', depth: 3, mode: 'fast' })).continues).toBeUndefined();
     expect((await go(call!.id, { code: 'y', depth: 3 })).continues).toBeUndefined();
+  });
+
+  it('of a stream goes on from what the stream told, also where the whole turn is read otherwise', async () => {
+    const format = formats['as Qwen']!;
+    const history = new TokenHistory(format);
+    const sampler = scriptedSampler(format, () => 'so it is</think>b.');
+    const said: string[] = [];
+    const onDelta: NonNullable<CompleteOptions['onDelta']> = (_, delta) => void (delta.kind === 'content' && said.push(delta.text));
+    await complete(callOf([user('a?')]), { sampler, format, history }, { onDelta });
+    expect(said.join('')).toBe('so it is\nb.');
+    const second = await answer(format, history, [user('a?'), { role: 'assistant', content: said.join('') }, user('c?')], 'd.');
+    expect(second.continues).toBeDefined();
   });
 
   it('ends a turn that ran out of tokens before it goes on', async () => {

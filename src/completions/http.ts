@@ -25,6 +25,7 @@ export interface ChatHandlerOptions {
 }
 
 const MAX_BODY = 16 * 2 ** 20;
+const MAX_DEPTH = 64;
 /** A stream's head is sent after so long, or with its first token: until then a failure has a status of its own. */
 const HEAD_MS = 250;
 
@@ -62,11 +63,23 @@ export async function readBody(request: Request, maxBytes: number): Promise<Body
     if (bytes > maxBytes) return tooLong();
     chunks.push(chunk);
   }
+  let value: unknown;
   try {
-    return { kind: 'body', value: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))) };
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
   } catch (error) {
     return refused(400, `the body is not valid JSON: ${(error as Error).message}`);
   }
+  return isDeep(value) ? refused(400, `the body is nested more than ${MAX_DEPTH} levels deep`) : { kind: 'body', value };
+}
+
+/** Deeper than anything that is meant: what reads it further calls itself level by level. */
+function isDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+  return false;
 }
 
 export const jsonResponse = (body: object, status = 200): Response =>
@@ -128,8 +141,8 @@ async function stream(request: Request, call: ChatCall, answer: Answer, options:
     (outcome): Refusal | undefined => {
       if (outcome.kind === 'refused') return outcome.refusal;
       const { completion } = outcome;
-      for (const { index, finishReason } of completion.choices) {
-        events.send(wireChunk(head, { index, delta: {}, finishReason, ...logProbsOf(index) }));
+      for (const { index, finishReason, executed } of completion.choices) {
+        events.send(wireChunk(head, { index, delta: {}, finishReason, ...logProbsOf(index), ...(executed && { executed }) }));
       }
       if (call.streamUsage) events.send(wireChunk(head, undefined, wireUsage(completion)));
       events.end();

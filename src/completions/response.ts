@@ -2,7 +2,7 @@
 import type { ChatFormat } from '../chat/chatFormat.js';
 import type { SamplePart } from '../engine/sampler.js';
 import type { Answer } from './answer.js';
-import type { Choice, Completion, FinishReason } from './complete.js';
+import type { Choice, Completion, ExecutedCall, FinishReason } from './complete.js';
 import type { AnswerDelta } from './turnStream.js';
 
 type Bytes = Pick<ChatFormat, 'decode' | 'bytesOf'>;
@@ -92,6 +92,7 @@ export function wireChunk(head: ChunkHead, choice: ChunkChoice | undefined, usag
             delta: choice.delta,
             finish_reason: choice.finishReason ?? null,
             ...(choice.logProbs && { logprobs: choice.logProbs }),
+            ...(choice.executed && { executed_tool_calls: choice.executed }),
           },
         ]
       : [],
@@ -104,6 +105,8 @@ export interface ChunkChoice {
   readonly delta: object;
   readonly finishReason?: FinishReason;
   readonly logProbs?: object;
+  /** With the last chunk of a choice. */
+  readonly executed?: readonly ExecutedCall[];
 }
 
 export function wireDelta(delta: AnswerDelta): object {

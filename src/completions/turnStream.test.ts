@@ -4,7 +4,7 @@ import { chatFormatOf } from '../../test/support/rolloutSettings.js';
 import type { ChatFormat } from '../chat/chatFormat.js';
 import { parseTurn } from '../chat/parseTurn.js';
 import { type Answer, type AnswerShape, answerOf } from './answer.js';
-import { type AnswerDelta, TurnStream } from './turnStream.js';
+import { type AnswerDelta, answerIn, TurnStream } from './turnStream.js';
 import { TurnText, turnTextOf } from './turnText.js';
 
 let format: ChatFormat;
@@ -19,15 +19,6 @@ const shapeOf = (more: Partial<AnswerShape> = {}): AnswerShape => ({
   callId: (k) => `call_${k}`,
   ...more,
 });
-
-function joined(deltas: readonly AnswerDelta[]): Answer {
-  const text = (kind: 'content' | 'reasoning'): string => deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
-  return {
-    reasoning: text('reasoning'),
-    content: text('content'),
-    calls: deltas.flatMap((delta) => (delta.kind === 'call' ? [{ id: delta.id, name: delta.name, arguments: delta.arguments }] : [])),
-  };
-}
 
 /** Reads a turn in parts of these lengths, in turn. */
 function streamed(turn: string, lengths: readonly number[], shape = shapeOf(), atLimit = false): AnswerDelta[] {
@@ -79,7 +70,7 @@ describe('a turn read while it is written', () => {
           const shape = shapeOf({ takesCalls });
           // Where calls are text, this too would end a thinking that nothing opened.
           const written = text.replaceAll('THINK_END', takesCalls ? '</think>' : '');
-          expect(joined(streamed(written, lengths, shape, atLimit))).toEqual(whole(written, shape, atLimit));
+          expect(answerIn(streamed(written, lengths, shape, atLimit))).toEqual(whole(written, shape, atLimit));
         },
       ),
       { numRuns: 2000 },
@@ -89,7 +80,7 @@ describe('a turn read while it is written', () => {
   it('gives text before the end, and never half a tag', () => {
     const deltas = streamed(`Let me see.\n${call('python', { code: '1' })}`, [1]);
     expect(deltas.filter(({ kind }) => kind === 'content').length).toBeGreaterThan(3);
-    expect(joined(deltas)).toEqual({
+    expect(answerIn(deltas)).toEqual({
       reasoning: '',
       content: 'Let me see.',
       calls: [{ id: 'call_0', name: 'python', arguments: { code: '1' } }],
@@ -98,13 +89,13 @@ describe('a turn read while it is written', () => {
 
   it('gives a call that cannot be read as text, as it was written', () => {
     const text = 'So:\n<tool_call>\n{"name": python}\n</tool_call>';
-    expect(joined(streamed(text, [3]))).toEqual({ reasoning: '', content: text, calls: [] });
+    expect(answerIn(streamed(text, [3]))).toEqual({ reasoning: '', content: text, calls: [] });
   });
 
   it('leaves out calls beyond those allowed', () => {
     const text = call('a', {}) + call('b', {});
     const shape = shapeOf({ callsPerTurn: 1 });
-    expect(joined(streamed(text, [5], shape)).calls.map(({ name }) => name)).toEqual(['a']);
+    expect(answerIn(streamed(text, [5], shape)).calls.map(({ name }) => name)).toEqual(['a']);
     expect(whole(text, shape).calls.map(({ name }) => name)).toEqual(['a']);
   });
 });

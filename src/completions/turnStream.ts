@@ -5,7 +5,7 @@
  */
 import { parseTurn } from '../chat/parseTurn.js';
 import type { Segment } from '../domain/segment.js';
-import { type AnswerPiece, type AnswerShape, BETWEEN, pieceOf, withoutBrokenEnd } from './answer.js';
+import { type Answer, type AnswerPiece, type AnswerShape, BETWEEN, pieceOf, withoutBrokenEnd } from './answer.js';
 import { heldBack } from './turnText.js';
 
 /** Some more of an answer. */
@@ -19,6 +19,13 @@ export type AnswerDelta =
       readonly name: string;
       readonly arguments: Readonly<Record<string, unknown>>;
     };
+
+/** The answer that pieces make together. */
+export function answerIn(deltas: readonly AnswerDelta[]): Answer {
+  const text = (kind: 'reasoning' | 'content'): string => deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
+  const calls = deltas.flatMap((delta) => (delta.kind === 'call' ? [{ id: delta.id, name: delta.name, arguments: delta.arguments }] : []));
+  return { reasoning: text('reasoning'), content: text('content'), calls };
+}
 
 const THINK_OPEN = '<think>';
 const THINK_CLOSE = '</think>';

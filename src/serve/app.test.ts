@@ -293,7 +293,7 @@ describe('what cannot be done is refused by name', () => {
 });
 
 /** A plain request with any headers, which fetch would not allow. */
-function raw(url: string, headers: Record<string, string>, body?: string, method = body === undefined ? 'GET' : 'POST') {
+function raw(url: string, headers: Record<string, string>, body?: string | Buffer, method = body === undefined ? 'GET' : 'POST') {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const sent = httpRequest(url, { method, headers }, (answer) => {
       let text = '';
@@ -350,6 +350,8 @@ describe('who may ask', () => {
     expect((await raw(url, { ...json, 'transfer-encoding': 'chunked' }, `"${'x'.repeat(2000)}"`)).status).toBe(413);
     expect((await raw(url, json, '{"model":')).body).toContain('not valid JSON');
     expect((await raw(url, json, '[]')).status).toBe(400);
+    expect((await raw(url, json, `${'['.repeat(400)}${']'.repeat(400)}`)).body).toContain('nested');
+    expect((await raw(url, json, Buffer.from('"\xff"', 'latin1'))).body).toContain('not valid JSON');
   });
 });
 

@@ -14,10 +14,13 @@ export interface Listener {
 
 /** How long what runs may go on once the server ends. */
 const GRACE_MS = 3_000;
+const KEEP_MS = 75_000;
 
 /** @throws UserError where nothing can listen there */
 export async function listen(fetch: (request: Request) => Response | Promise<Response>, host: string, port: number): Promise<Listener> {
   const server = createAdaptorServer({ fetch }) as Server;
+  // Clients keep their connections for longer than Node's 5 s.
+  server.keepAliveTimeout = KEEP_MS;
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -3,6 +3,7 @@
  * `completions/` and `app.ts`.
  */
 import { setMaxListeners } from 'node:events';
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { TokenHistory } from '../completions/history.js';
 import { refusalResponse } from '../completions/http.js';
 import type { Refusal } from '../completions/refusal.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
-import { modelSource, recipeFor, samplerOf } from '../session/modelSource.js';
+import { modelSource, type RunSource, recipeFor, samplerOf } from '../session/modelSource.js';
 import { Session } from '../session/session.js';
 import type { Log } from '../session/withRun.js';
 import { UserError } from '../userError.js';
@@ -88,10 +89,10 @@ export async function serveModel(options: ServeOptions): Promise<Served> {
     await rm(folder, { recursive: true, force: true });
   };
   try {
+    if (source.kind === 'run' && recipe.engine.url === undefined) linkCheckpoint(source, folder);
     session = await Session.open({
       recipe,
       folder,
-      ...(source.kind === 'run' && { checkpoints: join(source.folder, 'checkpoints') }),
       log,
       warn: (line) => log(line, 'warning'),
       signal,
@@ -152,6 +153,15 @@ function refuseOpenDoors({ host, token, tools }: { host: string; token: string |
     throw new UserError(`a server that runs ${tools.join(', ')} needs a token`, 'Give one with --token or TOOLWISE_SERVE_TOKEN.');
   if (!isLoopback(host))
     throw new UserError(`others can reach ${host}: the server needs a token`, 'Give one with --token or TOOLWISE_SERVE_TOKEN.');
+}
+
+/** An engine mends the folder of checkpoints that it is given: the run's, in which one may train at this moment, is left alone. */
+function linkCheckpoint({ folder, checkpoint }: RunSource, own: string): void {
+  const [, model, kind, name] = /^tinker:\/\/([\w:-]+)\/([\w-]+)\/([\w.-]+)$/.exec(checkpoint ?? '') ?? [];
+  if (model === undefined) return;
+  const place = join(own, 'checkpoints', model, kind!);
+  mkdirSync(place, { recursive: true });
+  symlinkSync(join(folder, 'checkpoints', model, kind!, name!), join(place, name!), 'junction');
 }
 
 function watchEngine(session: Session): { readonly failed: Promise<never>; readonly stop: () => void } {

@@ -94,14 +94,16 @@ describe('tools that the server runs', () => {
     let content = '';
     let reasoning = '';
     let finish: string | null | undefined;
+    let executed = 0;
     for await (const { choices } of stream) {
       const delta = choices[0]?.delta as { content?: string; reasoning_content?: string; tool_calls?: unknown } | undefined;
       content += delta?.content ?? '';
       reasoning += delta?.reasoning_content ?? '';
       finish = choices[0]?.finish_reason ?? finish;
+      executed += (choices[0] as { executed_tool_calls?: unknown[] } | undefined)?.executed_tool_calls?.length ?? 0;
       expect(delta?.tool_calls).toBeUndefined();
     }
-    expect([content, reasoning, finish]).toEqual(['First.\nThen.\nIt is 6.', 'so', 'stop']);
+    expect([content, reasoning, finish, executed]).toEqual(['First.\nThen.\nIt is 6.', 'so', 'stop', 2]);
   });
 
   it('keep their work in the tokens of the conversation', async () => {
