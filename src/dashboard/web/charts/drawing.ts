@@ -14,16 +14,12 @@ export interface Drawing {
 }
 
 /** Undefined where there is no point to draw. @param width of the canvas in CSS pixels: no line needs more points */
-export function drawingOf(
-  lines: readonly ShownLine[],
-  { stack, log, xName, wholeX, range }: LineChartProps,
-  width: number,
-): Drawing | undefined {
+export function drawingOf(lines: readonly ShownLine[], { stack, log, xName, range }: LineChartProps, width: number): Drawing | undefined {
   const points = lines.map((each) => thinned(each.points, width, range?.from, range?.to));
   const isStack = stack === true && points.length > 1;
   const { x, columns } = isStack ? stacked(points) : joined(points, { log: log === true });
   if (x.length === 0) return undefined;
-  const shape = [shapeOf(points), lines.map(({ line }) => line.key).join('\n'), isStack, log, xName, wholeX].join('|');
+  const shape = [shapeOf(points), lines.map(({ line }) => line.key).join('\n'), isStack, log, xName].join('|');
   return { lines, data: [x, ...columns] as uPlot.AlignedData, stack: isStack, shape };
 }
 

@@ -18,9 +18,6 @@ export interface PlotWishes {
   readonly onCursor: (u: uPlot) => void;
 }
 
-/** 1, 2, 5, 10, 20, 50 ... */
-const WHOLE_STEPS = Array.from({ length: 27 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
-
 /** Less is a click. */
 const LEAST_DRAG = 6;
 
@@ -73,8 +70,8 @@ export function plotOptions({ width, height, lines, colours, stack, log, current
         ...axis,
         size: 26,
         space: 60,
-        ...(current().wholeX === true && { incrs: WHOLE_STEPS }),
-        values: (_u, splits) => splits.map((x) => (current().formatX ?? number)(x)),
+        ...(current().xSteps !== undefined && { incrs: [...current().xSteps!] }),
+        values: (_u, splits) => splits.map((x) => (current().formatXTick ?? current().formatX ?? number)(x)),
       },
       {
         ...axis,

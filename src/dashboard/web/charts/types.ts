@@ -49,8 +49,10 @@ export interface LineChartProps {
   /** For the axis; as `formatY` where absent. */
   readonly formatTick?: (y: number) => string;
   readonly fromZero?: boolean;
-  /** Whether the axis has ticks at whole numbers only. */
-  readonly wholeX?: boolean;
+  /** Distances that the ticks of x may have, ascending; any round one where absent. */
+  readonly xSteps?: readonly number[];
+  /** For the axis; as `formatX` where absent. */
+  readonly formatXTick?: (x: number) => string;
   /** Where x begins while no range is chosen; the first point where absent. */
   readonly startX?: number;
   readonly stack?: boolean;

@@ -15,7 +15,7 @@ import { curveLines, scaleOf, stepRange } from './curveLines.js';
 import { dotsOf, marksOf } from './curveMarks.js';
 import { isMain, type Panel, panelsFor } from './panels.js';
 import { useChanges, useSources } from './useSources.js';
-import { X_FORMATS, X_KINDS, X_NAMES, type XKind } from './xAxis.js';
+import { X_FORMATS, X_KINDS, X_NAMES, X_STEPS, X_TICKS, type XKind } from './xAxis.js';
 
 const FORMATS: Readonly<Record<Panel['unit'], (value: number) => string>> = { number, share: percent, seconds: duration };
 const TICKS: Readonly<Record<Panel['unit'], (value: number) => string>> = {
@@ -122,6 +122,7 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
       })}
       xName={X_NAMES[kind]}
       formatX={X_FORMATS[kind]}
+      formatXTick={X_TICKS[kind]}
       formatY={FORMATS[panel.unit]}
       formatTick={TICKS[panel.unit]}
       fromZero={panel.fromZero === true}
@@ -131,7 +132,7 @@ function StageCurves({ runs, stage, stages }: { runs: readonly RunDetail[]; stag
       big={bigs.has(panel.key)}
       onBig={() => toggle('big', bigs, [panel.key])}
       startX={0}
-      wholeX={kind === 'step'}
+      xSteps={X_STEPS[kind]}
       range={range}
       onRange={setRange}
       hidden={hidden}

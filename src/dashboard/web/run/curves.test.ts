@@ -3,7 +3,7 @@ import type { RunDetail } from '../../api.js';
 import { dotsOf, evaluationsOn, marksOf } from './curveMarks.js';
 import { isMain, panelsFor } from './panels.js';
 import { mainStage, secondsLeft } from './progress.js';
-import { STEP_SCALE, sumScale } from './xAxis.js';
+import { STEP_SCALE, sumScale, X_STEPS, X_TICKS } from './xAxis.js';
 
 describe('panels', () => {
   it('put every metric on exactly one chart, the known ones first', () => {
@@ -37,6 +37,20 @@ describe('panels', () => {
 });
 
 describe('axes', () => {
+  it('of time have ticks at whole seconds, minutes, hours, days', () => {
+    expect([0, 0.5, 30, 60, 900, 5400, 7200, 172_800].map(X_TICKS.time)).toEqual([
+      '0',
+      '0.5 s',
+      '30 s',
+      '1 min',
+      '15 min',
+      '90 min',
+      '2 h',
+      '2 d',
+    ]);
+    for (const steps of Object.values(X_STEPS)) expect([...steps].sort((a, b) => a - b)).toEqual(steps);
+  });
+
   it('of time and tokens add up what the steps took, there and back', () => {
     const { toX, toSteps } = sumScale({ steps: Float64Array.of(1, 3), values: Float64Array.of(10, 20), counts: Float64Array.of(2, 2) });
     expect([0, 1, 2, 3, 4].map(toX)).toEqual([0, 10, 20, 40, 60]);

@@ -19,6 +19,41 @@ export const X_FORMATS: Readonly<Record<XKind, (x: number) => string>> = {
   tokens: compact,
 };
 
+/** 1, 2, 5, 10, 20, 50 ... */
+const ROUND = Array.from({ length: 36 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/** Distances of ticks: whole steps and tokens; seconds, minutes, hours and days as clocks have them. */
+export const X_STEPS: Readonly<Record<XKind, readonly number[]>> = {
+  step: ROUND,
+  time: [
+    ...[0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
+    ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
+    ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR),
+    ...[1, 2, 5, 10, 20, 50, 100].map((days) => days * DAY),
+  ],
+  tokens: ROUND,
+};
+
+/** Short where a tick stands at a whole unit. */
+export const X_TICKS: Readonly<Record<XKind, (x: number) => string>> = {
+  step: count,
+  time: (x) => {
+    if (x === 0) return '0';
+    for (const [unit, name] of [
+      [DAY, 'd'],
+      [HOUR, 'h'],
+      [MINUTE, 'min'],
+      [1, 's'],
+    ] as const)
+      if (x % unit === 0) return `${x / unit} ${name}`;
+    return duration(x);
+  },
+  tokens: compact,
+};
+
 /** The metrics whose sum over the steps is the axis, the first that is there. */
 export const X_METRICS: Readonly<Record<XKind, readonly string[]>> = {
   step: [],
