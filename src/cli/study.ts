@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { UserError } from '../userError.js';
 import { endInterrupted, interruptible } from './interrupt.js';
+import { registerReport } from './studyReport.js';
 
 interface Options {
   readonly out?: string;
@@ -15,8 +16,9 @@ interface Options {
 }
 
 export function register(program: Command): void {
-  program
-    .command('study')
+  // What stands behind `report` is its own: both know --json.
+  const study = program.enablePositionalOptions().command('study').enablePositionalOptions();
+  study
     .description("try the paper's findings, or your own: arms against each other over blocks, with verdicts")
     .argument('<plans...>', 'plan files (YAML); several share what is equal in them')
     .option('--out <folder>', "the study's folder (default: runs/study-<first plan>); the same folder goes on")
@@ -27,6 +29,8 @@ export function register(program: Command): void {
     .option('--dry-run', 'show arms, claims, what is there already and what is left; run nothing')
     .option('--json', 'print the verdicts as JSON')
     .action(run);
+  registerReport(study);
+  for (const command of study.commands) command.showHelpAfterError(`(toolwise study ${command.name()} --help shows how it is called)`);
 }
 
 async function run(files: readonly string[], options: Options): Promise<void> {

@@ -22,6 +22,8 @@ export interface LinePlot {
   readonly y: { readonly label: string; readonly range?: readonly [number, number]; readonly format?: (value: number) => string };
   /** At most six colours. */
   readonly series: readonly Series[];
+  /** Each line's name at its right end, in place of a legend above: a reader need not tell colours apart. */
+  readonly endLabels?: boolean;
 }
 
 const WIDTH = 720;
@@ -31,6 +33,10 @@ const RIGHT = 16;
 const TOP = 14;
 const BOTTOM = 46;
 const COLOURS = 6;
+/** Of a label at a line's end: about the width of a letter, and the most for all. */
+const LETTER = 7;
+const MOST_LABEL = 180;
+const LABEL_HEIGHT = 14;
 
 const coordinate = (value: number): string => String(Math.round(value * 100) / 100);
 const plain = (value: number): string => String(Number(value.toPrecision(6)));
@@ -43,7 +49,9 @@ export function linePlot(plot: LinePlot): Html {
   const ys = points.flatMap(({ y, low, high }) => [y, low ?? y, high ?? y].filter(Number.isFinite));
   const x = plot.x.log ? powerScale(least(xs), most(xs)) : linearScale(least(xs), most(xs), 8);
   const y = linearScale(...(plot.y.range ?? [least(ys), most(ys)]));
-  const left = (value: number): number => LEFT + x.at(value) * (WIDTH - LEFT - RIGHT);
+  const longest = most(series.map(({ name }) => name.length));
+  const right = plot.endLabels ? RIGHT + Math.min(MOST_LABEL, longest * LETTER) : RIGHT;
+  const left = (value: number): number => LEFT + x.at(value) * (WIDTH - LEFT - right);
   const top = (value: number): number => HEIGHT - BOTTOM - clamp(y.at(value)) * (HEIGHT - TOP - BOTTOM);
   const spot = (value: number, height: number): string => `${coordinate(left(value))},${coordinate(top(height))}`;
   const drawn = series.map((one, i) => {
@@ -61,15 +69,25 @@ ${
 }
 `;
   });
-  return figure(plot.caption, legend(series), [
-    yAxis(y, top, plot.y.label, plot.y.format ?? plain),
+  return figure(plot.caption, !plot.endLabels && legend(series), [
+    yAxis(y, top, plot.y.label, plot.y.format ?? plain, right),
     x.ticks.map(
       (tick) =>
         html`<text class="soft" x="${coordinate(left(tick))}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${plain(tick)}</text>`,
     ),
-    html`<text class="soft" x="${(LEFT + WIDTH - RIGHT) / 2}" y="${HEIGHT - 8}" text-anchor="middle">${plot.x.label}</text>`,
+    html`<text class="soft" x="${(LEFT + WIDTH - right) / 2}" y="${HEIGHT - 8}" text-anchor="middle">${plot.x.label}</text>`,
     drawn,
+    plot.endLabels && endLabels(series, (value) => top(value), WIDTH - right + 8),
   ]);
+}
+
+/** Names beside the lines' ends, moved apart where they would stand on each other. */
+function endLabels(series: readonly Series[], top: (value: number) => number, x: number): Html {
+  const labels = series.flatMap(({ name, points }, i) => (points.length === 0 ? [] : [{ name, i, y: top(points.at(-1)!.y) + 4 }]));
+  labels.sort((a, b) => a.y - b.y);
+  for (let i = 1; i < labels.length; i++) labels[i]!.y = Math.max(labels[i]!.y, labels[i - 1]!.y + LABEL_HEIGHT);
+  const below = Math.max(0, (labels.at(-1)?.y ?? 0) - (HEIGHT - BOTTOM));
+  return html`${labels.map(({ name, i, y }) => html`<text class="f${i % COLOURS}" x="${x}" y="${coordinate(y - below)}">${name}</text>\n`)}`;
 }
 
 export interface Bar {
@@ -112,20 +130,21 @@ ${i % every === 0 && html`<text class="soft" x="${coordinate(middle)}" y="${HEIG
   ]);
 }
 
-function figure(caption: string, legendLine: Html | false, content: readonly Parameters<typeof html>[1][]): Html {
+/** The frame of a plot. */
+export function figure(caption: string, legendLine: Html | false, content: readonly Parameters<typeof html>[1][], height = HEIGHT): Html {
   return html`<figure>
 <figcaption>${caption}${legendLine}</figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${caption}">
+<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${caption}">
 ${content}
 </svg>
 </figure>`;
 }
 
-function yAxis(scale: Scale, top: (value: number) => number, label: string, format: (value: number) => string): Html {
+function yAxis(scale: Scale, top: (value: number) => number, label: string, format: (value: number) => string, right = RIGHT): Html {
   return html`${scale.ticks.map(
     (tick) =>
-      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${coordinate(top(tick))}" y2="${coordinate(top(tick))}"/><text class="soft" x="${LEFT - 8}" y="${coordinate(top(tick) + 4)}" text-anchor="end">${format(tick)}</text>\n`,
-  )}<line class="axis" x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>
+      html`<line class="grid" x1="${LEFT}" x2="${WIDTH - right}" y1="${coordinate(top(tick))}" y2="${coordinate(top(tick))}"/><text class="soft" x="${LEFT - 8}" y="${coordinate(top(tick) + 4)}" text-anchor="end">${format(tick)}</text>\n`,
+  )}<line class="axis" x1="${LEFT}" x2="${WIDTH - right}" y1="${HEIGHT - BOTTOM}" y2="${HEIGHT - BOTTOM}"/>
 <text class="soft" x="14" y="${(TOP + HEIGHT - BOTTOM) / 2}" text-anchor="middle" transform="rotate(-90 14 ${(TOP + HEIGHT - BOTTOM) / 2})">${label}</text>`;
 }
 
@@ -141,7 +160,7 @@ function valueText({ y, low, high }: Omit<Point, 'x'>, format: (value: number) =
   return low === undefined || high === undefined ? format(y) : `${format(y)} [${format(low)}, ${format(high)}]`;
 }
 
-const nothing = (caption: string): Html => html`<p class="soft">${caption}: nothing was measured.</p>`;
+export const nothing = (caption: string): Html => html`<p class="soft">${caption}: nothing was measured.</p>`;
 
 const clamp = (share: number): number => Math.min(1, Math.max(0, share));
 const least = (values: readonly number[]): number => values.reduce((a, b) => Math.min(a, b));

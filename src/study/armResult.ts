@@ -1,4 +1,5 @@
 /** What one arm came to in one block: small enough to be kept as JSON in a repository. Made from a run's store; knows no claims. */
+import { z } from 'zod';
 import type { EvaluationRecord, Metrics, Stage } from '../domain/event.js';
 
 export interface ArmResult {
@@ -23,6 +24,8 @@ export interface ArmResult {
   readonly seconds: number;
   /** For example `{ cpu, cores, toolwise }`. A block stays on one machine. */
   readonly machine: Readonly<Record<string, string | number>>;
+  /** When its last stage ended, as ISO 8601; absent in results that were made by hand. */
+  readonly ended?: string;
 }
 
 export interface Evaluated {
@@ -31,6 +34,26 @@ export interface Evaluated {
   readonly step: number;
   readonly metrics: Readonly<Record<string, number | null>>;
 }
+
+const values = z.record(z.string(), z.number().nullable());
+
+/** What readers count on in a file; further keys are left alone. */
+export const armResultSchema = z.looseObject({
+  format: z.literal(1),
+  arm: z.string(),
+  key: z.string(),
+  block: z.int(),
+  seed: z.int(),
+  curves: z.record(z.string(), z.record(z.string(), z.array(z.number().nullable()))),
+  steps: z.record(z.string(), z.number()),
+  evaluations: z.array(z.looseObject({ name: z.string(), stage: z.string(), step: z.int(), metrics: values })),
+  diverged: z.string().optional(),
+  lost: z.number(),
+  tokens: z.looseObject({ written: z.number(), trained: z.number() }),
+  seconds: z.number(),
+  machine: z.record(z.string(), z.union([z.string(), z.number()])),
+  ended: z.string().optional(),
+});
 
 /** Digits that are kept: results are read by people and compared by machines at 1e-4. */
 const DIGITS = 6;

@@ -105,7 +105,7 @@ function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, A
 }
 
 /** A run that diverged counts: without a last evaluation its share right is 0. */
-function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
+export function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
   const value = endpointValue(result, endpoint);
   if (value !== undefined || result.diverged === undefined) return value;
   return 'final' in endpoint && unitOf(endpoint.final) === 100 ? 0 : undefined;

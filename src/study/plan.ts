@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { resolveRecipe } from '../recipe/load.js';
 import { differences, isPlain, merge, type Plain } from '../recipe/merge.js';
@@ -16,7 +16,7 @@ import { LEAST_BLOCKS } from './verdict.js';
 
 const armName = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,40}$/, 'small letters, digits, "-" and "."');
 
-const claimSchema = z.strictObject({
+export const claimSchema = z.strictObject({
   id: armName,
   /** What is claimed, in one sentence. */
   says: z.string().min(1),
@@ -42,7 +42,7 @@ const claimSchema = z.strictObject({
   checks: z.array(checkSchema).default([]),
 });
 
-const planSchema = z.strictObject({
+export const planSchema = z.strictObject({
   name: armName,
   title: z.string().min(1),
   /** Blocks wanted; fewer than 6 are exploratory. */
@@ -77,6 +77,10 @@ export interface StudyPlan {
   readonly notes: readonly string[];
   /** Of everything that decides results; an edited plan has another. */
   readonly hash: string;
+  /** As it was written. */
+  readonly text: string;
+  /** Blocks that the text asks for; `blocks` may be fewer. */
+  readonly asked: number;
 }
 
 /** @throws UserError where the file cannot be read or the plan is wrong, with every mistake */
@@ -93,11 +97,14 @@ export function readPlan(file: string): StudyPlan {
   } catch (error) {
     throw new UserError(`${file}: this is not valid YAML: ${(error as Error).message}`);
   }
-  return planOf(values, file);
+  return planOf(values, file, text);
 }
 
-/** @param where for messages */
-export function planOf(values: unknown, where: string): StudyPlan {
+/**
+ * @param where for messages
+ * @param text as it was written
+ */
+export function planOf(values: unknown, where: string, text = stringify(values)): StudyPlan {
   const parsed = planSchema.safeParse(values);
   if (!parsed.success) throw new UserError(`${where}: ${z.prettifyError(parsed.error)}`, 'docs/studies.md lists the keys.');
   const { name, title, blocks, seed, claims, ...plan } = parsed.data;
@@ -113,8 +120,19 @@ export function planOf(values: unknown, where: string): StudyPlan {
   const start = plan.start === undefined ? undefined : recipe(plan.start, 'start');
   const mistakes = [...claims.flatMap((claim) => mistakesOf(claim, arms)), ...repeated(claims), ...idle(claims, arms)];
   if (mistakes.length > 0) throw new UserError(`${where}:\n${mistakes.map((text) => `  - ${text}`).join('\n')}`);
-  const decisive = { name, seed, start, arms, claims };
-  return { name, title, blocks, seed, start, arms, claims, notes: notesOn(blocks), hash: hashOf(decisive) };
+  return {
+    name,
+    title,
+    blocks,
+    seed,
+    start,
+    arms,
+    claims,
+    notes: notesOn(blocks),
+    hash: planHash({ name, seed, start, arms, claims }),
+    text,
+    asked: blocks,
+  };
 }
 
 /** The same plan with fewer blocks. */
@@ -125,6 +143,10 @@ export function withBlocks(plan: StudyPlan, most: number | undefined): StudyPlan
 
 const notesOn = (blocks: number): string[] =>
   blocks < LEAST_BLOCKS ? [`${blocks} blocks: every verdict will be "exploratory"; the rule asks for ${LEAST_BLOCKS}`] : [];
+
+/** Of all that decides verdicts; neither the title nor the number of blocks. */
+export const planHash = ({ name, seed, start, arms, claims }: Pick<StudyPlan, 'name' | 'seed' | 'start' | 'arms' | 'claims'>): string =>
+  hashOf({ name, seed, start, arms, claims });
 
 /** Short, the same for equal values whatever the order of their keys. */
 export const hashOf = (value: unknown): string =>

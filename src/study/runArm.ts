@@ -80,6 +80,7 @@ export function resultOf(folder: string, job: Pick<Job, 'key' | 'arm' | 'block' 
     const evaluations = run.evaluations();
     for (const { metrics } of evaluations) lost += metrics.lost ?? 0;
     const { key, arm, block, seed } = job;
+    const ended = stages.at(-1)?.endedAt;
     const { extra = {}, versions } = run.info;
     const machine = { cpu: String(extra.cpu ?? 'unknown'), cores: Number(extra.cores ?? 0), toolwise: versions.toolwise ?? 'unknown' };
     return {
@@ -88,6 +89,7 @@ export function resultOf(folder: string, job: Pick<Job, 'key' | 'arm' | 'block' 
       evaluations: evaluations.map(evaluatedOf),
       ...(diverged !== undefined && { diverged }),
       ...{ lost, tokens: { written, trained }, seconds: Math.round(10 * seconds) / 10, machine },
+      ...(ended !== undefined && { ended }),
     };
   } finally {
     run.close();

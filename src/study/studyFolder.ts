@@ -1,13 +1,15 @@
 /**
- * The folder of a study: `study.json` (which plans, by hash), `results/KEY.json` (kept as soon as an arm ends), `runs/` and `starts/` while
- * they are needed. One process writes it. Does not run anything.
+ * The folder of a study: `study.json` (which plans, by hash), `plans/NAME.yaml` (as written) and `plans/NAME.json` (resolved, so that another
+ * version's defaults change no key), `results/KEY.json` (kept as soon as an arm ends), `runs/` and `starts/` while they are needed. One
+ * process writes it. Does not run anything.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { lockFolder } from '../runs/lock.js';
 import { UserError } from '../userError.js';
-import type { ArmResult } from './armResult.js';
-import type { StudyPlan } from './plan.js';
+import { type ArmResult, armResultSchema } from './armResult.js';
+import { planHash, type StudyPlan } from './plan.js';
 
 interface StudyFile {
   readonly format: 1;
@@ -47,6 +49,8 @@ export class StudyFolder {
           );
       }
       const file: StudyFile = { format: 1, plans: { ...before.plans, ...Object.fromEntries(plans.map(({ name, hash }) => [name, hash])) } };
+      mkdirSync(join(path, 'plans'), { recursive: true });
+      for (const plan of plans) keepPlan(path, plan);
       writeWhole(join(path, STUDY_FILE), file);
       return new StudyFolder(path, release);
     } catch (error) {
@@ -86,28 +90,62 @@ export function readResults(path: string): Map<string, ArmResult> {
     .filter((name) => name.endsWith('.json'))
     .sort()) {
     const file = join(folder, name);
-    let result: ArmResult;
-    try {
-      result = JSON.parse(readFileSync(file, 'utf8')) as ArmResult;
-    } catch (error) {
-      throw new UserError(`${file} is not JSON: ${(error as Error).message}`, 'Remove it; its arm runs again.');
-    }
-    if (result.format !== 1 || typeof result.key !== 'string')
-      throw new UserError(`${file} is not a result of this version`, 'Remove it; its arm runs again.');
+    const result = readJson(file, 'Remove it; its arm runs again.') as ArmResult;
+    const { error } = armResultSchema.safeParse(result);
+    if (error) throw new UserError(`${file} is not a result of this version: ${z.prettifyError(error)}`, 'Remove it; its arm runs again.');
     results.set(result.key, result);
   }
   return results;
 }
 
+/** A plan as it is kept: all but the text and what is printed before a run. */
+type KeptPlan = Omit<StudyPlan, 'text' | 'asked' | 'notes'> & { readonly format: 1 };
+
+function keepPlan(path: string, { text, asked, notes: _, ...plan }: StudyPlan): void {
+  const kept: KeptPlan = { format: 1, ...plan, blocks: asked };
+  writeText(join(path, 'plans', `${plan.name}.yaml`), text);
+  writeWhole(join(path, 'plans', `${plan.name}.json`), kept);
+}
+
+/**
+ * Every plan that ran in the folder, with the blocks that its text asks for.
+ * @throws UserError where the folder is no study, or a plan is missing or another one
+ */
+export function readPlans(path: string): StudyPlan[] {
+  if (!existsSync(join(path, STUDY_FILE)))
+    throw new UserError(`${path} holds no study: there is no ${STUDY_FILE}`, 'npx toolwise study PLAN.yaml --out FOLDER makes one.');
+  return Object.entries(readStudyFile(path).plans).map(([name, hash]) => {
+    const file = join(path, 'plans', `${name}.json`);
+    const again = `npx toolwise study ${name}.yaml --out ${path} writes it; what has run is not run again.`;
+    if (!existsSync(file)) throw new UserError(`${path} does not hold the plan ${name}: ${file} is missing`, again);
+    const { format, ...plan } = readJson(file, again) as KeptPlan;
+    if (format !== 1) throw new UserError(`${file} is of another version`, again);
+    if (planHash(plan) !== hash)
+      throw new UserError(`${file} is another plan than the one that ran (${planHash(plan)}, and ${hash} in ${STUDY_FILE})`, again);
+    const text = join(path, 'plans', `${name}.yaml`);
+    return { ...plan, notes: [], asked: plan.blocks, text: existsSync(text) ? readFileSync(text, 'utf8') : '' };
+  });
+}
+
+function readJson(file: string, hint: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new UserError(`${file} is not JSON: ${(error as Error).message}`, hint);
+  }
+}
+
 function readStudyFile(path: string): StudyFile {
   const file = join(path, STUDY_FILE);
   if (!existsSync(file)) return { format: 1, plans: {} };
-  const found = JSON.parse(readFileSync(file, 'utf8')) as StudyFile;
+  const found = readJson(file, 'Choose another folder.') as StudyFile;
   if (found.format !== 1) throw new UserError(`${file} is of another version`, 'Choose another folder with --out.');
   return found;
 }
 
-function writeWhole(file: string, value: unknown): void {
-  writeFileSync(`${file}.part`, `${JSON.stringify(value)}\n`);
+const writeWhole = (file: string, value: unknown): void => writeText(file, `${JSON.stringify(value)}\n`);
+
+function writeText(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text);
   renameSync(`${file}.part`, file);
 }

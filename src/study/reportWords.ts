@@ -1,0 +1,109 @@
+/** A report's sentences: what a verdict means and what it does not, in plain words and as plain text. Whoever shows them escapes them. */
+import { OUTCOME_TEXT, signed } from './claimText.js';
+import { describeEndpoint, type Endpoint, unitName } from './endpoint.js';
+import type { JudgedPart } from './judge.js';
+import type { ReportedClaim, StudyReport } from './report.js';
+import { LEAST_BLOCKS, type PairedDifference } from './verdict.js';
+
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  const text = Math.abs(value) >= 1000 ? Math.round(value).toString() : Number(value.toPrecision(3)).toString();
+  return text.replace('-', '−');
+}
+
+/** A count, its thousands apart. */
+export const count = (value: number): string => value.toLocaleString('en');
+
+export const pText = (p: number): string => (p < 0.001 ? 'below 0.001' : p.toPrecision(2));
+
+export const unitText = (endpoint: Endpoint): string => (unitName(endpoint) === 'units' ? '' : ` ${unitName(endpoint)}`);
+
+export const intervalText = ({ interval: [low, high] }: PairedDifference, format = short): string =>
+  Number.isFinite(low) && Number.isFinite(high) ? ` [${format(low)}, ${format(high)}]` : '';
+
+export const differenceText = ({ difference, endpoint, pairs }: JudgedPart): string =>
+  pairs.length === 0 ? '–' : `${signed(difference.mean)}${intervalText(difference, signed)}${unitText(endpoint)}`;
+
+/** What was found in one part. */
+export function partSentences({ above, below, endpoint, margin, difference, pairs }: JudgedPart, why?: string): string {
+  const what = describeEndpoint(endpoint);
+  const unit = unitText(endpoint);
+  const reason = why === undefined ? '' : ` (${why.trim().replace(/\.$/, '')})`;
+  const declared =
+    margin > 0
+      ? `It was declared beforehand that less than ${short(margin)}${unit} does not matter${reason}.`
+      : `Any difference was declared beforehand to matter: the margin is 0${reason}.`;
+  if (pairs.length === 0) return `No block holds a number of both ${above} and ${below} (${what}). ${declared}`;
+  const side = difference.mean < 0 ? 'below' : 'above';
+  const blocks = pairs.length === 1 ? 'In the one block that is there' : `Over ${pairs.length} blocks`;
+  const interval =
+    pairs.length < 2
+      ? 'One block has no interval.'
+      : `The 95 % interval of the difference reaches from ${signed(difference.interval[0])} to ${signed(difference.interval[1])}${unit}.`;
+  const found = `${above} stood ${short(Math.abs(difference.mean))}${unit} ${side} ${below}${pairs.length > 1 ? ' on average' : ''}`;
+  return `${blocks}, ${found} (${what}). ${interval} ${declared}`;
+}
+
+/** What the verdict means, and what it does not. */
+export function verdictSentences(claim: ReportedClaim, tested: number): string {
+  const { verdict, reading, checks, parts } = claim;
+  const least = Math.min(...parts.map(({ pairs }) => pairs.length));
+  const several = parts.length > 1;
+  const all = tested === 1 ? 'the one claim that was tested' : `the ${tested} claims that were tested`;
+  const holm = verdict.adjusted === undefined ? '' : ` (p ${pText(verdict.adjusted)} after Holm's procedure over ${all})`;
+  switch (verdict.outcome) {
+    case 'supported':
+      return `${several ? 'In every part the' : 'The'} whole interval lies beyond the margin, on the side that the claim names${holm}: supported. That holds for this model, these problems and these settings, and for no others.`;
+    case 'contradicted':
+      return `${several ? 'In a part of the claim the' : 'The'} whole interval lies on the other side of 0${holm}: contradicted. Here the effect goes against the claim; that does not make it wrong for other models, problems or settings.`;
+    case 'noMaterialEffect':
+      return `${several ? 'In every part the' : 'The'} whole interval lies inside the margin on both sides${holm}: whichever way a difference goes, it is smaller than what was declared to matter. This is a finding, and not a lack of data.`;
+    case 'undecided':
+      return `${whyUndecided(claim, all)} That is no evidence that there is no effect: more blocks would narrow the interval.`;
+    case 'exploratory':
+      return `${least === 0 ? 'There is no' : `There ${least === 1 ? 'is 1' : `are ${least}`}`} complete block${least === 1 || least === 0 ? '' : 's'}, and the rule asks for ${LEAST_BLOCKS}: exploratory, whatever the numbers.${least > 1 ? ` Standing alone they would say "${OUTCOME_TEXT[reading.says]}"; take it as a hint where to look.` : ''}`;
+    case 'notTested': {
+      const failed = checks.filter(({ holds }) => !holds).map(({ text }) => text);
+      return `What the claim is about was not there to be seen: ${failed.join('; ')}. So the claim was not tested. The numbers are shown; they say nothing for it or against it.`;
+    }
+  }
+}
+
+function whyUndecided({ reading, parts, verdict }: ReportedClaim, all: string): string {
+  if (reading.says !== 'undecided')
+    return `Standing alone the numbers would say "${OUTCOME_TEXT[reading.says]}" (p ${pText(reading.p)}), but not after Holm's procedure over ${all} (p ${pText(verdict.adjusted ?? 1)}): undecided.`;
+  if (parts.length > 1)
+    return `A claim of ${parts.length} parts needs all of them, and they say: ${parts.map((part) => OUTCOME_TEXT[part.reading.says]).join(', ')}. Undecided.`;
+  return 'The interval neither clears the margin, nor lies below 0, nor fits inside the margin: undecided.';
+}
+
+/** Sentences that stand above all verdicts. */
+export function scopeSentences({ runs }: StudyReport): string[] {
+  const models = runs.models.join(' and ');
+  return [
+    `Everything here was measured with ${models} on the problems that the plans name. ${small(runs.models)}A verdict is about that and about nothing else: the paper's claims are about models of 4 and 7 billion parameters on competition problems.`,
+    `A block is one start, one order of problems and one set of seeds, shared by all arms; arms are compared within blocks. Supported: the 95 % interval of the difference lies beyond the margin. Contradicted: it lies below 0. No material effect: it lies inside the margin. Otherwise undecided; with fewer than ${LEAST_BLOCKS} blocks exploratory; not tested where a check failed. Holm's procedure over all tested claims keeps the chance of any false verdict at 5 %.`,
+  ];
+}
+
+const small = (models: readonly string[]): string => (models.includes('nano') ? 'nano has about 1 million parameters. ' : '');
+
+/** `npx toolwise study ...` that runs the claim's plan again, in a folder of its own. */
+export const repeatCommand = (folder: string, plan: string): string =>
+  `npx toolwise study ${shellWord(`${folder.replace(/\/+$/, '')}/plans/${plan}.yaml`)} --out ${shellWord(`runs/again-${plan}`)}`;
+
+const shellWord = (text: string): string => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+/** `1 to 8`, or a list where there are gaps. */
+export function seedsText(seeds: readonly number[]): string {
+  const [first, last] = [seeds[0], seeds.at(-1)];
+  if (first === undefined || last === undefined) return '–';
+  if (seeds.length > 2 && last - first === seeds.length - 1) return `${first} to ${last}`;
+  return seeds.join(', ');
+}
+
+export function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = seconds / 60;
+  return minutes < 90 ? `${Math.round(minutes)} min` : `${(minutes / 60).toFixed(1)} h`;
+}
