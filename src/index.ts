@@ -6,6 +6,7 @@ export {
   type AgentContext,
   type AgentFunction,
   type AgentOptions,
+  type AgentRollout,
   agent,
   agentAt,
   agentCommand,

@@ -6,20 +6,24 @@ import type { Problem } from '../domain/problem.js';
 import { UserError } from '../userError.js';
 import type { AgentModel } from './agentModel.js';
 
-/** What an agent is given for one rollout. */
-export interface AgentContext<P extends Problem = Problem, State = undefined> {
+/** The rollout that an agent works on. */
+export interface AgentRollout<P extends Problem = Problem> {
   readonly problem: P;
+  /** Aborted at the rollout's deadline, and when the run is stopped. */
+  readonly signal: AbortSignal;
+  readonly trajectoryId: string;
+  /** The rollouts of one occurrence of a problem share it. */
+  readonly groupId: string;
+}
+
+/** What an agent is given for one rollout. */
+export interface AgentContext<P extends Problem = Problem, State = undefined> extends AgentRollout<P> {
   /** The policy, as a language model of the AI SDK. */
   readonly model: AgentModel;
   /** The policy, as an OpenAI-compatible endpoint: for the OpenAI client, or plain fetch. */
   readonly baseUrl: string;
   /** Goes with `baseUrl`, and is good for this rollout only. */
   readonly apiKey: string;
-  /** Aborted at the rollout's deadline, and when the run is stopped. */
-  readonly signal: AbortSignal;
-  readonly trajectoryId: string;
-  /** The rollouts of one occurrence of a problem share it. */
-  readonly groupId: string;
   /** What `setUp` returned. */
   readonly state: State;
 }
@@ -42,7 +46,7 @@ export interface AgentOptions {
 export interface AgentFunction<P extends Problem = Problem, State = undefined> extends AgentOptions {
   run(context: AgentContext<P, State>): Promise<AgentAnswer> | AgentAnswer;
   /** Once a rollout, before `run`; for what its tools work on. */
-  setUp?(context: Omit<AgentContext<P, State>, 'state' | 'model' | 'baseUrl' | 'apiKey'>): Promise<State> | State;
+  setUp?(rollout: AgentRollout<P>): Promise<State> | State;
   /** Once a rollout that was set up, whatever happened, when `run` has ended. */
   tearDown?(state: State): Promise<void> | void;
 }

@@ -1,7 +1,7 @@
 /** Agents that fail, in every way that one can, and what becomes of their rollouts and of the run. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateText } from 'ai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Problem } from '../domain/problem.js';
 import { mathGrader } from '../reward/mathGrader.js';
 import { paperReward } from '../reward/paperReward.js';
@@ -226,5 +226,21 @@ describe('a reward that the agent gives itself', () => {
     const reward = ({ givenReward }: { readonly givenReward?: { readonly total: number } }) => -(givenReward?.total ?? 0);
     const scored = await scoreRollout(rollout, { reward }, { signal: new AbortController().signal });
     expect(scored).toMatchObject({ member: { reward: { total: -0.75 } } });
+  });
+});
+
+describe('the types', () => {
+  it('of the state follow from its set-up', () => {
+    const made = agent({
+      setUp: ({ problem }) => ({ id: problem.id, calls: 0 }),
+      run: ({ state }) => {
+        expectTypeOf(state).toEqualTypeOf<{ id: string; calls: number }>();
+        return state.id;
+      },
+      tearDown: (state) => void expectTypeOf(state.calls).toEqualTypeOf<number>(),
+    });
+    expect(made.kind).toBe('function');
+    // @ts-expect-error: a state that was not set up
+    expect(agent({ run: ({ state }) => state.id }).kind).toBe('function');
   });
 });
