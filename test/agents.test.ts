@@ -71,7 +71,8 @@ describe.skipIf(missing !== undefined)(`an agent${missing === undefined ? '' : `
       expect(tokens.every((count) => count > 0)).toBe(true);
       const rows = run.trajectories({ stage: 'rl', split: 'train' });
       expect(rows.every(({ turns }) => turns >= 2)).toBe(true);
-      expect(run.info.recipe.tools).toEqual([]);
+      expect(run.info.recipe).toMatchObject({ tools: [], prompt: { system: '' } });
+      expect(run.info.extra!.agent).toBe('a function of the program that trained');
     } finally {
       run.close();
     }

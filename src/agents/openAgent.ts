@@ -53,6 +53,18 @@ export function recipeWithAgent(recipe: Recipe, { tools, environment }: BesideAg
   return { ...recipe, tools: [], prompt: { ...recipe.prompt, system: '' } };
 }
 
+/** For a run's record: who took its rollouts through. */
+export function nameOf(agent: Agent<never>): string {
+  switch (agent.kind) {
+    case 'function':
+      return 'a function of the program that trained';
+    case 'program':
+      return agent.definition.command.join(' ');
+    case 'service':
+      return agent.definition.url;
+  }
+}
+
 export interface OpenAgent {
   /** The agent on the policy of these settings. */
   readonly on: (settings: RolloutSettings) => RolloutAgent;

@@ -55,3 +55,14 @@ it('weighs measured entropies by tokens, and leaves them out where one is missin
   expect(rolloutStatistics(measured).entropy).toBe(2);
   expect(rolloutStatistics([...measured, trajectory({})])).not.toHaveProperty('entropy');
 });
+
+it('counts the branches of a rollout as one: tokens, turns and calls of all of them', () => {
+  const { promptTokens, tokens, mask, samplerLogProbs, turns } = trajectory({});
+  const branch = { promptTokens, tokens, mask, samplerLogProbs, turns: [{ ...turns[0]!, segments: [call], replies: [executed(false)] }] };
+  const statistics = rolloutStatistics([trajectory({ branches: [branch, branch] })]);
+  expect(statistics).toMatchObject({
+    ...{ rollouts: 1, callsPerRollout: 2, toolSuccess: 0, turnsPerRollout: 3, tokensPerTurn: 3, withoutCall: 0 },
+    ...{ modelTokensPerRollout: 9, responseTokensPerRollout: 12 },
+  });
+  expect(statistics.entropyEstimate).toBeCloseTo(0.6, 12);
+});

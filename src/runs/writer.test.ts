@@ -47,6 +47,22 @@ function playEvaluation(sink: EventSink, step: number, name = 'greedy', correct 
 }
 
 describe('a run', () => {
+  it('lists a rollout of several branches once, with the numbers of all of them', () => {
+    const writer = create();
+    const record = someRecord(0, 0);
+    const { promptTokens, tokens, mask, samplerLogProbs, turns } = record.trajectory;
+    const branches = [{ promptTokens, tokens, mask, samplerLogProbs, turns }];
+    writer.sink({ kind: 'trajectory', record: { ...record, trajectory: { ...record.trajectory, branches } } });
+    writer.sink({ kind: 'stepEnded', stage: 'rl', step: 0, metrics: {} });
+    const run = read();
+    expect(run.trajectories()).toMatchObject([{ promptTokens: 3, tokens: 10, modelTokens: 8, turns: 4, calls: 2 }]);
+    expect(run.trajectory(1)!.trajectory.branches).toEqual(branches);
+    const wrong = [{ ...branches[0]!, mask: [1] }];
+    expect(() => writer.sink({ kind: 'trajectory', record: { ...record, trajectory: { ...record.trajectory, branches: wrong } } })).toThrow(
+      'differ in length',
+    );
+  });
+
   it('is read back as it was told, also while it is being written', () => {
     const writer = create();
     writer.sink({ kind: 'stageStarted', stage: 'rl', steps: 3 });

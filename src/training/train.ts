@@ -1,7 +1,8 @@
 /** A whole training run: opens what it needs, goes through the stages of its recipe, and keeps everything in the run's folder. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentOf, openAgent, recipeWithAgent } from '../agents/openAgent.js';
+import type { Agent } from '../agents/agent.js';
+import { agentOf, nameOf, openAgent, recipeWithAgent } from '../agents/openAgent.js';
 import { broadcast } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
@@ -51,6 +52,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       folder,
       resume,
       ...(tools && { tools }),
+      ...(agent && { extra: { agent: nameOf(agent as Agent<never>) } }),
       ...(environment && { environment }),
       log,
       onEvent,
