@@ -14,6 +14,8 @@ export interface Series {
   readonly name: string;
   readonly points: readonly Point[];
   readonly dashed?: boolean;
+  /** Which of the colours; default: by its place. */
+  readonly colour?: number;
 }
 
 export interface LinePlot {
@@ -41,6 +43,8 @@ const LABEL_HEIGHT = 14;
 const coordinate = (value: number): string => String(Math.round(value * 100) / 100);
 const plain = (value: number): string => String(Number(value.toPrecision(6)));
 
+const colourOf = ({ colour }: Series, place: number): number => (colour ?? place) % COLOURS;
+
 export function linePlot(plot: LinePlot): Html {
   const series = plot.series.map((one) => ({ ...one, points: one.points.filter(({ x, y }) => Number.isFinite(x) && Number.isFinite(y)) }));
   const points = series.flatMap((one) => one.points);
@@ -55,7 +59,7 @@ export function linePlot(plot: LinePlot): Html {
   const top = (value: number): number => HEIGHT - BOTTOM - clamp(y.at(value)) * (HEIGHT - TOP - BOTTOM);
   const spot = (value: number, height: number): string => `${coordinate(left(value))},${coordinate(top(height))}`;
   const drawn = series.map((one, i) => {
-    const colour = i % COLOURS;
+    const colour = colourOf(one, i);
     const banded = one.points.filter(({ low, high }) => low !== undefined && high !== undefined);
     const edge = [...banded.map((p) => spot(p.x, p.high!)), ...banded.toReversed().map((p) => spot(p.x, p.low!))];
     return html`${banded.length > 1 && html`<polygon class="band f${colour}" points="${edge.join(' ')}"/>`}
@@ -83,11 +87,13 @@ ${
 
 /** Names beside the lines' ends, moved apart where they would stand on each other. */
 function endLabels(series: readonly Series[], top: (value: number) => number, x: number): Html {
-  const labels = series.flatMap(({ name, points }, i) => (points.length === 0 ? [] : [{ name, i, y: top(points.at(-1)!.y) + 4 }]));
+  const labels = series.flatMap((one, i) =>
+    one.points.length === 0 ? [] : [{ name: one.name, colour: colourOf(one, i), y: top(one.points.at(-1)!.y) + 4 }],
+  );
   labels.sort((a, b) => a.y - b.y);
   for (let i = 1; i < labels.length; i++) labels[i]!.y = Math.max(labels[i]!.y, labels[i - 1]!.y + LABEL_HEIGHT);
   const below = Math.max(0, (labels.at(-1)?.y ?? 0) - (HEIGHT - BOTTOM));
-  return html`${labels.map(({ name, i, y }) => html`<text class="f${i % COLOURS}" x="${x}" y="${coordinate(y - below)}">${name}</text>\n`)}`;
+  return html`${labels.map(({ name, colour, y }) => html`<text class="f${colour}" x="${x}" y="${coordinate(y - below)}">${name}</text>\n`)}`;
 }
 
 export interface Bar {
@@ -152,7 +158,7 @@ function legend(series: readonly Series[]): Html | false {
   if (series.length < 2) return false;
   return html`<br>${series.map(
     (one, i) =>
-      html`<svg class="key" viewBox="0 0 26 10" width="26" height="10" aria-hidden="true"><line class="line s${i % COLOURS}${one.dashed ? ' dash' : ''}" x1="1" x2="25" y1="5" y2="5"/></svg> ${one.name} &ensp; `,
+      html`<svg class="key" viewBox="0 0 26 10" width="26" height="10" aria-hidden="true"><line class="line s${colourOf(one, i)}${one.dashed ? ' dash' : ''}" x1="1" x2="25" y1="5" y2="5"/></svg> ${one.name} &ensp; `,
   )}`;
 }
 

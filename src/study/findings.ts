@@ -46,7 +46,7 @@ export function findings(report: StudyReport, figures: string): Findings {
 const overview = (claims: readonly ReportedClaim[]): string =>
   markdownTable(
     [
-      ['claim', 'verdict', 'difference [95 %]', 'margin', 'blocks', "Holm's p"],
+      ['claim', 'verdict', markdown('difference [95 %]'), 'margin', 'blocks', "Holm's p"],
       ...claims.map(({ claim, verdict, parts }) => [
         markdown(claim.says),
         `**${OUTCOME_TEXT[verdict.outcome]}**`,
@@ -92,7 +92,7 @@ function armTable({ endpoints, rows }: ReportedClaim): string {
     ...endpoints.map((endpoint) => markdown(`${describeEndpoint(endpoint)} [95 %]`)),
     'blocks',
     'diverged',
-    'lost',
+    'rollouts lost',
     'tokens',
     'time',
   ];

@@ -122,9 +122,10 @@ function reported(plan: StudyPlan, judged: JudgedClaim, results: ReadonlyMap<str
       (result) => result !== undefined,
     );
   };
-  const endpoints = judged.parts
-    .map(({ endpoint }) => endpoint)
-    .filter((endpoint, i, all) => all.findIndex((other) => JSON.stringify(other) === JSON.stringify(endpoint)) === i);
+  const endpoints = distinctBy(
+    judged.parts.map(({ endpoint }) => endpoint),
+    (endpoint) => JSON.stringify(endpoint),
+  );
   const rows = judged.arms.map((arm): ArmRow => {
     const values = endpoints.map((endpoint) => {
       const numbers = resultsOf(arm.name).flatMap((result) => counted(result, endpoint) ?? []);
@@ -132,21 +133,33 @@ function reported(plan: StudyPlan, judged: JudgedClaim, results: ReadonlyMap<str
     });
     return { ...arm, values };
   });
-  const curves = endpoints
-    .flatMap((endpoint) => {
-      const compared = judged.parts.filter((part) => JSON.stringify(part.endpoint) === JSON.stringify(endpoint));
-      const arms = distinct(compared.flatMap(({ above, below }) => [above, below]));
-      return curveOf(endpoint, arms, resultsOf) ?? [];
-    })
-    .filter((curve, i, all) => all.findIndex((other) => JSON.stringify(other) === JSON.stringify(curve)) === i);
+  const curves = judged.parts.flatMap(({ endpoint, above, below }) => curveOf(endpoint, [above, below], resultsOf) ?? []);
   return {
     ...judged,
     anchor: `${plan.name}-${judged.claim.id}`,
     reading: readParts(judged.parts.map(({ reading }) => reading)),
     blocksWanted: plan.blocks,
     models: modelsOf(plan),
-    ...{ endpoints, rows, curves },
+    ...{
+      endpoints,
+      rows,
+      curves: together(
+        curves,
+        judged.arms.map(({ name }) => name),
+      ),
+    },
   };
+}
+
+/** One figure a metric, with every arm that a part compares in it. */
+function together(curves: readonly Curve[], arms: readonly string[]): Curve[] {
+  const same = (a: Curve, b: Curve): boolean => a.metric === b.metric && a.stage === b.stage && a.of === b.of;
+  return curves
+    .filter((curve, i) => curves.findIndex((other) => same(other, curve)) === i)
+    .map((curve) => {
+      const all = curves.filter((other) => same(other, curve)).flatMap(({ series }) => series);
+      return { ...curve, series: arms.flatMap((arm) => all.find((one) => one.arm === arm) ?? []) };
+    });
 }
 
 const modelsOf = (plan: StudyPlan): string[] => distinct(plan.start ? [plan.start.model] : plan.arms.map(({ recipe }) => recipe.model));
@@ -194,5 +207,8 @@ export function meanCurve(blocks: readonly (readonly (readonly [number, number |
       return { x, y: mean, ...(n > 1 && { low: mean - error, high: mean + error }) };
     });
 }
+
+const distinctBy = <T>(values: readonly T[], nameOf: (value: T) => string): T[] =>
+  values.filter((value, i) => values.findIndex((other) => nameOf(other) === nameOf(value)) === i);
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)];

@@ -15,11 +15,17 @@ export interface Figure {
   readonly markup: Html;
 }
 
-export function figuresOf({ parts, curves }: ReportedClaim): Figure[] {
+export function figuresOf({ parts, curves, rows }: ReportedClaim): Figure[] {
   const many = parts.length > 1;
   return [
     ...parts.filter(({ pairs }) => pairs.length > 0).map((part, i) => forest(part, many ? `blocks-${i + 1}` : 'blocks')),
-    ...curves.map((curve, i) => lines(curve, curves.length > 1 ? `steps-${i + 1}` : 'steps')),
+    ...curves.map((curve, i) =>
+      lines(
+        curve,
+        rows.map(({ name }) => name),
+        curves.length > 1 ? `steps-${i + 1}` : 'steps',
+      ),
+    ),
   ];
 }
 
@@ -36,14 +42,18 @@ function forest({ above, below, endpoint, margin, difference, pairs }: JudgedPar
   return { id, caption, markup };
 }
 
-function lines({ metric, stage, points, of, series }: Curve, id: string): Figure {
+/** An arm has the same colour in all curves of a claim. */
+function lines({ metric, stage, points, of, series }: Curve, arms: readonly string[], id: string): Figure {
   const banded = series.some((one) => one.points.some(({ low }) => low !== undefined));
   const caption = `${metric} over ${stage} steps${of === 'evaluations' ? ', by evaluations' : ', of the training rollouts'}: mean over blocks${banded ? ', with one standard error on both sides' : ''}`;
   const markup = linePlot({
     caption,
     x: { label: `${stage} step` },
     y: { label: points ? `${metric}, points` : metric },
-    series: series.map(({ arm, points: spots }, i) => ({ name: arm, points: spots, dashed: i % 2 === 1 })),
+    series: series.map(({ arm, points: spots }) => {
+      const colour = arms.indexOf(arm);
+      return { name: arm, points: spots, colour, dashed: colour % 2 === 1 };
+    }),
     endLabels: true,
   });
   return { id, caption, markup };
