@@ -11,6 +11,8 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadRecipe, packagedRecipes, resolveRecipe } from '../src/recipe/load.js';
+import type { RecipeInput } from '../src/recipe/schema.js';
+import { planOf } from '../src/study/plan.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -142,7 +144,7 @@ async function checkToolwise(args: readonly string[]): Promise<void> {
 
 function silence(command: Command): void {
   command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: () => undefined });
-  if (command.commands.length === 0) command.action(() => undefined);
+  if (command.commands.length === 0 || command.registeredArguments.length > 0) command.action(() => undefined);
   for (const inner of command.commands) silence(inner);
 }
 
@@ -161,10 +163,11 @@ describe('a command that is not as it is written', () => {
   });
 });
 
-describe('recipes', () => {
-  it.each(written('yaml'))('$at resolves', ({ text }) => {
-    const recipe = resolveRecipe(parse(text));
-    expect(recipe.stages.length).toBeGreaterThan(0);
+describe('recipes and plans', () => {
+  it.each(written('yaml'))('$at resolves', ({ text, at }) => {
+    const values = parse(text) as object;
+    const recipes = 'claims' in values ? planOf(values, at).arms.map(({ recipe }) => recipe) : [resolveRecipe(values as RecipeInput)];
+    for (const { stages } of recipes) expect(stages.length).toBeGreaterThan(0);
   });
 
   const inPrograms = written('ts').flatMap(({ text, at }) =>
