@@ -14,6 +14,7 @@ const STOPS = [
   'turnLimit',
   'tokenLimit',
   'malformedLimit',
+  'agentError',
   'deadline',
 ] as const satisfies readonly StopReason['kind'][];
 export const FLAGS = [
