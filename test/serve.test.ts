@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ChatFormat } from '../src/chat/chatFormat.js';
 import { systemText } from '../src/chat/prompts.js';
+import { evaluate } from '../src/evaluation/evaluateModel.js';
 import { type Served, type ServeOptions, serveModel } from '../src/serve/serve.js';
 import { packageRoot } from '../src/setup/paths.js';
 import { train } from '../src/training/train.js';
@@ -202,6 +203,28 @@ describe.skipIf(missing !== undefined)(`serve${missing === undefined ? '' : ` (s
       expect(answers.choices.every(({ message }) => message.tool_calls === undefined)).toBe(true);
     } finally {
       await own.close();
+    }
+  });
+
+  it('is evaluated as any endpoint, with its token ids', async () => {
+    const out = mkdtempSync(join(tmpdir(), 'serve-eval-'));
+    const lengths: number[] = [];
+    try {
+      const { result } = await evaluate({
+        model: `openai:${served.url}#nano`,
+        problems: 'calc-small',
+        recipe: 'nano',
+        count: 2,
+        samples: 2,
+        out: join(out, 'run'),
+        onEvent: (event) => void (event.kind === 'trajectory' && lengths.push(event.record.trajectory.tokens.length)),
+        signal: controller.signal,
+      });
+      expect(result.accuracy).toMatchObject({ infra: 0, samples: 4 });
+      expect(lengths).toHaveLength(4);
+      expect(lengths.every((length) => length > 0)).toBe(true);
+    } finally {
+      rmSync(out, { recursive: true, force: true });
     }
   });
 
