@@ -15,6 +15,7 @@ import {
   repeatCommand,
   scopeSentences,
   seedsText,
+  shellWord,
   short,
   unitText,
   verdictSentences,
@@ -37,7 +38,7 @@ export function findings(report: StudyReport, figures: string): Findings {
     overview(claims),
     `${runs.done} of ${runs.wanted} arm-runs are there: seeds ${seedsText(runs.seeds)}, ${duration(runs.seconds)} of one engine, ${count(runs.tokens)} tokens written${days}. ${runs.machines.length === 1 ? 'Machine' : 'Machines'}: ${runs.machines.map(markdown).join('; ')}.`,
     'The plans and every result are in the folder of the study; this page is made from it:',
-    fenced('sh', `npx toolwise study report ${folder} --markdown FILE.md`),
+    fenced('sh', `npx toolwise study report ${shellWord(folder)} --markdown FILE.md`),
     ...claims.map((claim) => claimText(claim, report, figures, files)),
   ];
   return { text: `${text.join('\n\n')}\n`, figures: files };
@@ -46,9 +47,10 @@ export function findings(report: StudyReport, figures: string): Findings {
 const overview = (claims: readonly ReportedClaim[]): string =>
   markdownTable(
     [
-      ['claim', 'verdict', markdown('difference [95 %]'), 'margin', 'blocks', "Holm's p"],
-      ...claims.map(({ claim, verdict, parts }) => [
+      ['claim', 'model', 'verdict', markdown('difference [95 %]'), 'margin', 'blocks', "Holm's p"],
+      ...claims.map(({ claim, models, verdict, parts }) => [
         markdown(claim.says),
+        markdown(models.join(', ')),
         `**${OUTCOME_TEXT[verdict.outcome]}**`,
         parts.map((part) => markdown(differenceText(part))).join('<br>'),
         parts.map(({ margin }) => short(margin)).join('<br>'),
@@ -56,7 +58,7 @@ const overview = (claims: readonly ReportedClaim[]): string =>
         verdict.adjusted === undefined ? '–' : pText(verdict.adjusted),
       ]),
     ],
-    [3, 4, 5],
+    [4, 5, 6],
   );
 
 function claimText(claim: ReportedClaim, { folder, tested }: StudyReport, figures: string, files: Map<string, string>): string {
@@ -71,7 +73,7 @@ function claimText(claim: ReportedClaim, { folder, tested }: StudyReport, figure
   });
   return [
     `## ${markdown(says)}`,
-    `**${OUTCOME_TEXT[verdict.outcome]}** (plan \`${plan}\`, claim \`${claim.claim.id}\`)`,
+    `**${OUTCOME_TEXT[verdict.outcome]}** (model ${markdown(claim.models.join(', '))}, plan \`${plan}\`, claim \`${claim.claim.id}\`)`,
     ...parts.map((part, i) => markdown(partSentences(part, claim.claim.parts[i]?.why))),
     markdown(verdictSentences(claim, tested)),
     ...pictures,

@@ -55,25 +55,31 @@ export function studyPage(report: StudyReport): string {
 }
 
 function overview(claims: readonly ReportedClaim[]): Html {
-  const rows = claims.map(({ anchor, claim, verdict, parts }) => [
+  const rows = claims.map(({ anchor, claim, models, verdict, parts }) => [
     html`<a href="#${anchor}">${claim.says}</a>`,
+    models.join(', '),
     badge(verdict.outcome),
     stacked(parts.map(differenceText)),
     stacked(parts.map(({ margin }) => short(margin))),
     stacked(parts.map(({ pairs }) => String(pairs.length))),
-    verdict.adjusted === undefined ? '–' : pText(verdict.adjusted),
+    stacked([verdict.adjusted === undefined ? '–' : pText(verdict.adjusted)]),
   ]);
-  return section('Claims', table([['claim', 'verdict', 'difference [95 %]', 'margin', 'blocks', "Holm's p"], ...rows], { left: [1] }));
+  return section(
+    'Claims',
+    table([['claim', 'model', 'verdict', 'difference [95 %]', 'margin', 'blocks', "Holm's p"], ...rows], { left: [1, 2] }),
+  );
 }
 
-const stacked = (texts: readonly string[]): Html => html`${texts.map((text, i) => html`${i > 0 && html`<br>`}${text}`)}`;
+/** Lines that stay side by side with those of other cells. */
+const stacked = (texts: readonly string[]): Html =>
+  html`${texts.map((text, i) => html`${i > 0 && html`<br>`}<span class="whole">${text}</span>`)}`;
 
 function runFacts({ runs, plans, folder }: StudyReport): Html {
   return section(
     'What ran',
     facts([
       ['model', runs.models.join(', ')],
-      ['machine', stacked(runs.machines)],
+      ['machine', html`${runs.machines.map((text, i) => html`${i > 0 && html`<br>`}${text}`)}`],
       ['days', runs.days === undefined ? 'not known' : runs.days[0] === runs.days[1] ? runs.days[0] : `${runs.days[0]} to ${runs.days[1]}`],
       ['seeds', seedsText(runs.seeds)],
       ['arm-runs', `${runs.done} of ${runs.wanted}, ${duration(runs.seconds)} of one engine, ${count(runs.tokens)} tokens written`],
@@ -84,11 +90,11 @@ function runFacts({ runs, plans, folder }: StudyReport): Html {
 }
 
 function claimSection(claim: ReportedClaim, { folder, tested }: StudyReport): Html {
-  const { anchor, plan, verdict, parts, checks, notes, rows } = claim;
+  const { anchor, plan, models, verdict, parts, checks, notes, rows } = claim;
   const { id, says, paper, fair } = claim.claim;
   return html`<section id="${anchor}">
 <h2>${says}</h2>
-<p>${badge(verdict.outcome)} <span class="soft">${plan}, ${id}</span></p>
+<p>${badge(verdict.outcome)} <span class="soft">model ${models.join(', ')}, plan ${plan}, claim ${id}</span></p>
 ${parts.map((part, i) => html`<p>${partSentences(part, claim.claim.parts[i]?.why)}</p>`)}
 <p>${verdictSentences(claim, tested)}</p>
 ${figuresOf(claim).map(({ markup }) => markup)}

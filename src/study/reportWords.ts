@@ -40,7 +40,12 @@ export function partSentences({ above, below, endpoint, margin, difference, pair
     pairs.length < 2
       ? 'One block has no interval.'
       : `The 95 % interval of the difference reaches from ${signed(difference.interval[0])} to ${signed(difference.interval[1])}${unit}.`;
-  const found = `${above} stood ${short(Math.abs(difference.mean))}${unit} ${side} ${below}${pairs.length > 1 ? ' on average' : ''}`;
+  const size = `${short(Math.abs(difference.mean))}${unit}`;
+  const average = pairs.length > 1 ? ' on average' : '';
+  const found =
+    unitName(endpoint) === 'steps'
+      ? `${above} took ${short(Math.abs(difference.mean))} steps ${difference.mean < 0 ? 'less' : 'more'} than ${below}${average}`
+      : `${above} stood ${size} ${side} ${below}${average}`;
   return `${blocks}, ${found} (${what}). ${interval} ${declared}`;
 }
 
@@ -92,7 +97,8 @@ const small = (models: readonly string[]): string => (models.includes('nano') ? 
 export const repeatCommand = (folder: string, plan: string): string =>
   `npx toolwise study ${shellWord(`${folder.replace(/\/+$/, '')}/plans/${plan}.yaml`)} --out ${shellWord(`runs/again-${plan}`)}`;
 
-const shellWord = (text: string): string => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+/** As a shell takes it for one word. */
+export const shellWord = (text: string): string => (/^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 /** `1 to 8`, or a list where there are gaps. */
 export function seedsText(seeds: readonly number[]): string {

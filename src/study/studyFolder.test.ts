@@ -47,6 +47,16 @@ describe('the folder of a study', () => {
     for (const [i, arm] of plan.arms.entries()) expect(jobOf(kept!, kept!.arms[i]!, 3).key).toBe(jobOf(plan, arm, 3).key);
   });
 
+  it('keeps what blocks begin with', () => {
+    const plan = madePlan({ start: { extends: 'demo', stages: ['sft'] } });
+    made(plan);
+    const [kept] = readPlans(path);
+    expect(jobOf(kept!, kept!.arms[0]!, 1)).toMatchObject({
+      key: jobOf(plan, plan.arms[0]!, 1).key,
+      start: { key: jobOf(plan, plan.arms[0]!, 1).start!.key },
+    });
+  });
+
   it('is enough for a report', () => {
     made(madePlan(), [0.1, 0.2, 0.3]);
     expect(readReport(path).runs).toMatchObject({ done: 6, wanted: 12 });
