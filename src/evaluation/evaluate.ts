@@ -186,6 +186,7 @@ export function metricsOf(result: EvaluationResult): Metrics {
       ...named('reference maj@', valid.referenceMajorityAt),
       deliberative: result.modes.deliberative.share,
       reactive: result.modes.reactive.share,
+      ...accuracyByLevel(result.rollouts),
     }),
     ...(all && { accuracyOverAll: all.average.value }),
     problems,
@@ -200,11 +201,28 @@ export function metricsOf(result: EvaluationResult): Metrics {
     tokensPerTurn: statistics.tokensPerTurn,
     modelTokens: statistics.modelTokensPerRollout,
     responseTokens: statistics.responseTokensPerRollout,
+    // Under another sampling the estimate would be of something else.
+    ...(setting.temperature === 1 && setting.topP === 1 && setting.topK === undefined && finite('entropy', statistics.entropyEstimate)),
     temperature: result.setting.temperature,
     topP: result.setting.topP,
     ...(result.setting.topK !== undefined && { topK: result.setting.topK }),
     seconds: result.seconds,
   };
+}
+
+const finite = (name: string, value: number): Metrics => (Number.isFinite(value) ? { [name]: value } : {});
+
+/** `accuracy/level=1` and so on, for problems that carry a level: the share of right rollouts of each, where there are several. */
+export function accuracyByLevel(rollouts: readonly GradedRollout[]): Metrics {
+  const levels = new Map<string, { right: number; all: number }>();
+  for (const { trajectory, verdict } of rollouts) {
+    const level = trajectory.problem.tags?.level;
+    if (level === undefined || verdict.kind !== 'graded') continue;
+    const found = levels.get(String(level)) ?? { right: 0, all: 0 };
+    levels.set(String(level), { right: found.right + (verdict.correct ? 1 : 0), all: found.all + 1 });
+  }
+  if (levels.size < 2) return {};
+  return Object.fromEntries([...levels].sort().map(([level, { right, all }]) => [`accuracy/level=${level}`, right / all]));
 }
 
 const named = (prefix: string, figures: Readonly<Record<number, Figure>>): Record<string, number> =>

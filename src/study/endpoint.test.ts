@@ -45,6 +45,13 @@ describe('an endpoint', () => {
     expect(endpointValue(result([0.1, 0.3, null, null]), endpoint({ mean: 'rollout/accuracy' }))).toBeCloseTo(25);
   });
 
+  it('is in points for the share that pays for its length, and not for what is paid', () => {
+    const { curves, ...rest } = result([]);
+    const both = { ...rest, curves: { ...curves, rl: { 'rollout/overlongShare': [0.2], 'reward/overlong': [-0.2] } } };
+    expect(endpointValue(both, endpoint({ mean: 'rollout/overlongShare' }))).toBeCloseTo(20);
+    expect(endpointValue(both, endpoint({ mean: 'reward/overlong' }))).toBeCloseTo(-0.2);
+  });
+
   it('is undefined where the result does not hold it', () => {
     const missing = [{ final: 'nothing' }, { final: 'passAt/8' }, { mean: 'no/curve' }, { final: 'accuracy', evaluation: 'x' }];
     for (const each of missing) expect(endpointValue(result([0.5]), endpoint(each))).toBeUndefined();

@@ -10,7 +10,7 @@ import type { UpdateResult } from './update.js';
 /** Whether one of its answers is right, or was judged without a verdict. */
 export const hasRightAnswer = ({ group }: AdvantagedGroup): boolean => group.members.some(({ verdict }) => verdict?.correct !== false);
 
-/** Numbers of a step's rollouts: rewards by part, accuracy, tools, lengths, groups. */
+/** Numbers of a step's rollouts: rewards by part, accuracy, tools, lengths, groups. `rollout/overlongShare` is the share that pays for its length. */
 export function groupMetrics<P extends Problem>(groups: readonly AdvantagedGroup<P>[]): Metrics {
   const members = groups.flatMap(({ group }) => group.members);
   const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : values.reduce((a, b) => a + b, 0) / values.length);
@@ -27,6 +27,7 @@ export function groupMetrics<P extends Problem>(groups: readonly AdvantagedGroup
     'rollout/malformed': statistics.malformed,
     'rollout/truncated': statistics.truncated,
     'rollout/answered': statistics.answered,
+    'rollout/overlongShare': mean(members.map(({ reward }) => ((reward.parts.overlong ?? 0) < 0 ? 1 : 0))),
     'rollout/turns': statistics.turnsPerRollout,
     'rollout/tokensPerTurn': statistics.tokensPerTurn,
     'rollout/modelTokens': statistics.modelTokensPerRollout,
