@@ -57,6 +57,15 @@ describe('the scripted teacher', () => {
     }
   });
 
+  it('analyses before every call or before none where that is asked for', async () => {
+    const analysed = async (analysis: number): Promise<Set<boolean>> => {
+      const taught = await all({ runner, seed: 1, faults: 0, analysis });
+      return new Set(taught.map(({ messages }) => messages[1]!.content !== ''));
+    };
+    expect(await analysed(1)).toEqual(new Set([true]));
+    expect(await analysed(0)).toEqual(new Set([false]));
+  });
+
   it('analyses most problems before the call, and makes about the asked share of faults', async () => {
     const straight = await all({ runner, seed: 3, faults: 0 });
     expect(straight.every(({ variant, messages }) => variant === 'straight' && messages.length === 4)).toBe(true);

@@ -33,6 +33,8 @@ export interface TeacherOptions {
   readonly seed: number;
   /** Share of conversations that are not straight. Default 0.3. */
   readonly faults?: number;
+  /** Share of conversations with an analysis before the first call, where there is room for one. Default 0.85. */
+  readonly analysis?: number;
   /** Programs that run at once. Default 4. */
   readonly concurrency?: number;
 }
@@ -80,7 +82,7 @@ async function teach(problem: CalcProblem, options: TeacherOptions): Promise<Tau
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(deriveSeed('teacher', options.seed, problem.id, attempt));
     const variant = fitting(problem, drawVariant(random, options.faults ?? 0.3));
-    const calls = callsOf(problem, variant, random);
+    const calls = callsOf(problem, variant, random, options.analysis ?? ANALYSIS_SHARE);
     const messages: Message[] = [{ role: 'user', content: problem.question }];
     let last = '';
     for (const { before, code } of calls) {
@@ -106,13 +108,13 @@ interface PlannedCall {
   readonly code: string;
 }
 
-function callsOf(problem: CalcProblem, variant: TeacherVariant, random: Random): PlannedCall[] {
+function callsOf(problem: CalcProblem, variant: TeacherVariant, random: Random, analysis: number): PlannedCall[] {
   const [plainest, ...others] = problem.programs.map(splitProgram);
   const other = others.length === 0 ? plainest! : random.pick(others);
   const [first, second] = random.chance(PLAINEST_SHARE) ? [plainest!, other] : [other, plainest!];
   const { setup, expression } = first;
   const room = variant === 'straight' || expression.length <= LONG_WITH_ANALYSIS;
-  const before = random.chance(ANALYSIS_SHARE) && room ? random.pick(problem.explanation) : '';
+  const before = random.chance(analysis) && room ? random.pick(problem.explanation) : '';
   const direct = `${setup}print(${expression})`;
   switch (variant) {
     case 'straight':

@@ -120,7 +120,14 @@ const sftSchema = z.strictObject({
   /** Demonstrations: the scripted teacher on generated problems, traces of mixed quality such as `nano` was made of, or a file of conversations. */
   demonstrations: z.union([
     z.strictObject({ teacher: z.literal('traces'), mix: z.enum(['easy', 'hard']), count: count }),
-    z.strictObject({ teacher: z.literal('scripted'), problems: problemSourceSchema, count: count, faults: share.default(0.3) }),
+    z.strictObject({
+      teacher: z.literal('scripted'),
+      problems: problemSourceSchema,
+      count: count,
+      faults: share.default(0.3),
+      /** Share of conversations with an analysis before the call; absent: 0.85. */
+      analysis: share.optional(),
+    }),
     z.strictObject({ file: z.string().min(1) }),
   ]),
   epochs: count.default(5),

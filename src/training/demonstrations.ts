@@ -114,7 +114,9 @@ async function taught(
     throw new UserError('the scripted teacher knows calc problems only', 'Give sft.demonstrations.file for other problems.');
   }
   const found: Conversation[] = [];
-  for await (const { id, messages } of teach({ problems, runner: session.runner, seed, faults: source.faults })) {
+  const { faults, analysis } = source;
+  const teacher = teach({ problems, runner: session.runner, seed, faults, ...(analysis !== undefined && { analysis }) });
+  for await (const { id, messages } of teacher) {
     options.signal.throwIfAborted();
     found.push({ id, messages });
     options.onProgress?.(found.length, source.count);
