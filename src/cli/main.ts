@@ -6,12 +6,10 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UserError } from '../userError.js';
-import { registerLater } from './later.js';
 
 interface Entry {
   readonly summary: string;
-  /** Absent: not part of this version. */
-  readonly load?: () => Promise<{ register(program: Command): void }>;
+  readonly load: () => Promise<{ register(program: Command): void }>;
 }
 
 const COMMANDS: Readonly<Record<string, Entry>> = {
@@ -36,8 +34,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .showHelpAfterError('(toolwise --help lists the commands)');
   const asked = args.find((arg) => !arg.startsWith('-') && arg !== 'help');
   for (const [name, entry] of Object.entries(COMMANDS)) {
-    if (entry.load === undefined) registerLater(program, name, entry.summary);
-    else if (name === asked) (await entry.load()).register(program);
+    if (name === asked) (await entry.load()).register(program);
     else program.command(name).description(entry.summary);
   }
   if (args.length === 0) program.help();
