@@ -35,7 +35,7 @@ export function findings(report: StudyReport, figures: string): Findings {
   const text = [
     `# ${plans.length === 1 ? markdown(plans[0]!.title) : 'Findings'}`,
     ...scopeSentences(report).map(markdown),
-    overview(claims),
+    overview(claims, runs.models.length > 1),
     `${runs.done} of ${runs.wanted} arm-runs are there: seeds ${seedsText(runs.seeds)}, ${duration(runs.seconds)} of one engine, ${count(runs.tokens)} tokens written${days}. ${runs.machines.length === 1 ? 'Machine' : 'Machines'}: ${runs.machines.map(markdown).join('; ')}.`,
     'The plans and every result are in the folder of the study; this page is made from it:',
     fenced('sh', `npx toolwise study report ${shellWord(folder)} --markdown FILE.md`),
@@ -44,13 +44,14 @@ export function findings(report: StudyReport, figures: string): Findings {
   return { text: `${text.join('\n\n')}\n`, figures: files };
 }
 
-const overview = (claims: readonly ReportedClaim[]): string =>
+/** @param several whether they are about several models */
+const overview = (claims: readonly ReportedClaim[], several: boolean): string =>
   markdownTable(
     [
-      ['claim', 'model', 'verdict', markdown('difference [95 %]'), 'margin', 'blocks', "Holm's p"],
+      ['claim', ...(several ? ['model'] : []), 'verdict', markdown('difference [95 %]'), 'margin', 'blocks', "Holm's p"],
       ...claims.map(({ claim, models, verdict, parts }) => [
         markdown(claim.says),
-        markdown(models.join(', ')),
+        ...(several ? [markdown(models.join(', '))] : []),
         `**${OUTCOME_TEXT[verdict.outcome]}**`,
         parts.map((part) => markdown(differenceText(part))).join('<br>'),
         parts.map(({ margin }) => short(margin)).join('<br>'),
@@ -58,7 +59,7 @@ const overview = (claims: readonly ReportedClaim[]): string =>
         verdict.adjusted === undefined ? '–' : pText(verdict.adjusted),
       ]),
     ],
-    [4, 5, 6],
+    several ? [4, 5, 6] : [3, 4, 5],
   );
 
 function claimText(claim: ReportedClaim, { folder, tested }: StudyReport, figures: string, files: Map<string, string>): string {

@@ -46,7 +46,7 @@ export function studyPage(report: StudyReport): string {
     subtitle: `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}, ${runs.done} of ${runs.wanted} arm-runs`,
     body: [
       html`${scopeSentences(report).map((text) => html`<p>${text}</p>`)}`,
-      overview(claims),
+      overview(claims, runs.models.length > 1),
       runFacts(report),
       ...claims.map((claim) => claimSection(claim, report)),
       section('Plans', ...plans.map(({ name, title, text }) => folded(`${name}: ${title}`, quote(text)))),
@@ -54,10 +54,11 @@ export function studyPage(report: StudyReport): string {
   });
 }
 
-function overview(claims: readonly ReportedClaim[]): Html {
+/** @param several whether they are about several models */
+function overview(claims: readonly ReportedClaim[], several: boolean): Html {
   const rows = claims.map(({ anchor, claim, models, verdict, parts }) => [
-    html`<a href="#${anchor}">${claim.says}</a>`,
-    models.join(', '),
+    html`<a class="wide" href="#${anchor}">${claim.says}</a>`,
+    ...(several ? [models.join(', ')] : []),
     badge(verdict.outcome),
     stacked(parts.map(differenceText)),
     stacked(parts.map(({ margin }) => short(margin))),
@@ -66,7 +67,9 @@ function overview(claims: readonly ReportedClaim[]): Html {
   ]);
   return section(
     'Claims',
-    table([['claim', 'model', 'verdict', 'difference [95 %]', 'margin', 'blocks', "Holm's p"], ...rows], { left: [1, 2] }),
+    table([['claim', ...(several ? ['model'] : []), 'verdict', 'difference [95 %]', 'margin', 'blocks', "Holm's p"], ...rows], {
+      left: [1, 2],
+    }),
   );
 }
 
