@@ -22,4 +22,11 @@ describe('the numbers of a step', () => {
   it('count nobody as paying where lengths are not shaped', () => {
     expect(groupMetrics([group(undefined, undefined)])['rollout/overlongShare']).toBe(0);
   });
+
+  it('leave out what rollouts that never asked the model do not have', () => {
+    const metrics = groupMetrics([group(undefined, undefined)]);
+    expect(Object.values(metrics).every(Number.isFinite)).toBe(true);
+    expect(metrics).not.toHaveProperty('rollout/tokensPerTurn');
+    expect(metrics).not.toHaveProperty('rollout/entropy');
+  });
 });
