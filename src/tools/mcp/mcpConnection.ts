@@ -68,8 +68,9 @@ export class McpConnection {
       await connection.list(options.startTimeoutSeconds);
       return connection;
     } catch (error) {
-      const message = connection.#why((error as Error).message);
       await connection.close();
+      // Asked afterwards: what a program says as it ends may come later than its end.
+      const message = connection.#why((error as Error).message);
       options.signal?.throwIfAborted();
       throw new UserError(`the MCP server ${options.name} could not be started: ${message}`, hintFor(server, error));
     }

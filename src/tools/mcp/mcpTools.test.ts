@@ -112,6 +112,9 @@ describe('a program', () => {
     await expect(
       mcpTools({ command: process.execPath, args: ['-e', 'console.error("no key"); process.exit(1)'] }, { name: 'x' }),
     ).rejects.toThrow(/x could not be started: .*no key/);
+    await expect(mcpTools({ command: 'sh', args: ['-c', 'exec <&-; sleep 0.1; echo no key >&2; exit 4'] }, { name: 'y' })).rejects.toThrow(
+      /y could not be started: (the server has ended|Connection closed)\. It said: no key/,
+    );
     await expect(serve({ silent: true }, { startTimeoutSeconds: 0.5 })).rejects.toThrow(/fake could not be started: .*timed out/i);
   });
 });

@@ -11,6 +11,8 @@ const LONGEST_MESSAGE = 64 * 2 ** 20;
 const KEPT_STDERR = 4000;
 /** Milliseconds that a program has to end by itself, and again after it was asked to. */
 const PATIENCE_MS = 1500;
+/** Milliseconds for what is still in its pipes when it has ended. */
+const LAST_WORDS_MS = 200;
 const NEWLINE = 0x0a;
 
 /** A message was longer than we take. */
@@ -32,6 +34,8 @@ export class ProgramTransport implements Transport {
   #size = 0;
   #said = '';
   #ended: Promise<void> = Promise.resolve();
+  /** All that it wrote has been heard. */
+  #heard: Promise<void> = Promise.resolve();
 
   constructor(program: McpProgram) {
     this.#program = program;
@@ -74,9 +78,12 @@ export class ProgramTransport implements Transport {
         watch(child);
         resolve();
       });
-      child.once('close', () => {
-        this.#process = undefined;
-        this.onclose?.();
+      this.#heard = new Promise((heard) => {
+        child.once('close', () => {
+          this.#process = undefined;
+          heard();
+          this.onclose?.();
+        });
       });
       child.stdin.on('error', (error) => this.onerror?.(error));
       child.stdout.on('data', (chunk: Buffer) => this.#take(chunk));
@@ -86,9 +93,9 @@ export class ProgramTransport implements Transport {
 
   send(message: JSONRPCMessage): Promise<void> {
     const stdin = this.#process?.stdin;
-    if (!stdin?.writable) return Promise.reject(new Error('the server has ended'));
+    if (!stdin?.writable) return Promise.reject(hasEnded());
     return new Promise((resolve, reject) => {
-      stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      stdin.write(serializeMessage(message), (error) => (error ? reject(hasEnded()) : resolve()));
     });
   }
 
@@ -101,6 +108,7 @@ export class ProgramTransport implements Transport {
       killGroup(child, signal);
     }
     await within(this.#ended, PATIENCE_MS);
+    await within(this.#heard, LAST_WORDS_MS);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
@@ -146,6 +154,9 @@ export class ProgramTransport implements Transport {
     this.#said = (this.#said + text).slice(-KEPT_STDERR);
   }
 }
+
+/** A pipe that nobody reads any more says only EPIPE. */
+const hasEnded = (): Error => new Error('the server has ended');
 
 function watch(child: ChildProcess): void {
   running.add(child);
