@@ -44,7 +44,8 @@ function source(problems: ProblemSource): string {
 function describeSft(sft: SftStage): string[] {
   const { demonstrations } = sft;
   const generated = 'count' in demonstrations ? demonstrations.count : undefined;
-  const from = 'file' in demonstrations ? demonstrations.file : `${demonstrations.count} of the scripted teacher`;
+  const kinds = { scripted: 'of the scripted teacher', stitched: 'stitched solutions', traces: 'traces of mixed quality' };
+  const from = 'file' in demonstrations ? demonstrations.file : `${demonstrations.count} ${kinds[demonstrations.teacher]}`;
   const updates =
     generated === undefined ? 'as many updates as the file gives' : `${sft.epochs * Math.ceil(generated / sft.batchSize)} updates`;
   return [

@@ -8,6 +8,8 @@ import { conversationRow } from '../data/conversations/conversationRow.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
 import type { SftStage } from '../recipe/schema.js';
+import type { CodeRunner } from '../sandbox/codeRunner.js';
+import { openCodeRunner } from '../sandbox/open.js';
 import type { Session } from '../session/session.js';
 import { createTable } from '../tables/writeTable.js';
 import type { ToolDescription } from '../tools/jsonSchema.js';
@@ -95,5 +97,49 @@ describe('demonstrations from a file', () => {
     writeFileSync(file, '');
     await expect(build(file)).rejects.toThrow('has no conversations');
     await expect(build(join(folder, 'absent.jsonl'))).rejects.toThrow('there is no such file');
+  });
+});
+
+describe('stitched demonstrations', () => {
+  let runner: CodeRunner;
+  let format: ChatFormat;
+  let model: ModelFolder;
+  beforeAll(async () => {
+    model = await modelFolder(CHATML);
+    format = await ChatFormat.load(model.path);
+    runner = await openCodeRunner({ kind: 'auto', workers: 2 });
+  });
+  afterAll(async () => {
+    await runner.close();
+    await model.remove();
+  });
+
+  const build = (over: object, seed = 1): Promise<Demonstration[]> => {
+    const session = {
+      ...{ format, runner, toolbox: { descriptions: [] } },
+      rolloutSettings: () => ({ system: '' }),
+      ...over,
+    } as unknown as Session;
+    const demonstrations = { teacher: 'stitched', problems: { kind: 'calc-small' }, count: 12 };
+    const stage = { demonstrations, maxTokens: 4096 } as unknown as SftStage;
+    return buildDemonstrations(stage, session, seed, { warn: () => undefined, signal: new AbortController().signal });
+  };
+
+  it('are written solutions whose calculations the sandbox runs, others with another seed', async () => {
+    const built = await build({});
+    expect(built.length).toBeGreaterThan(6);
+    for (const { tokens, mask } of built) {
+      const text = format.decode(tokens);
+      expect(text).toMatch(/<tool_call>\s*\{"name": "code_interpreter"[\s\S]*print\(/);
+      expect(text).toContain('\\boxed{');
+      expect(mask).toContain(0);
+      expect(mask).toContain(1);
+    }
+    expect((await build({})).map(({ id }) => id)).toEqual(built.map(({ id }) => id));
+    expect((await build({}, 2)).map(({ id }) => id)).not.toEqual(built.map(({ id }) => id));
+  });
+
+  it('need the sandbox, and say so', async () => {
+    await expect(build({ runner: undefined })).rejects.toThrow('stitched calls run in the sandbox');
   });
 });

@@ -1,10 +1,14 @@
 /**
- * The demonstrations of an SFT stage as token sequences: from the scripted teacher, or from the conversations of a file. Does not train.
+ * The demonstrations of an SFT stage as token sequences: from the scripted teacher, from stitched solutions, or from the conversations of a
+ * file. Does not train.
  */
 import { asWritten } from '../data/conversations/asWritten.js';
 import { readConversations } from '../data/conversations/readConversations.js';
+import { agrees } from '../data/stitch/statedValue.js';
+import { stitchSolution } from '../data/stitch/stitchSolution.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
+import { inOrder } from '../grading/inOrder.js';
 import { makeTraces } from '../pretraining/makeNano.js';
 import { TRACE_MIXES } from '../pretraining/trace.js';
 import type { CalcProblem } from '../problems/calc.js';
@@ -13,8 +17,11 @@ import { demonstrations as teach } from '../problems/teacher.js';
 import { deriveSeed } from '../random.js';
 import type { SftStage } from '../recipe/schema.js';
 import type { Session } from '../session/session.js';
+import { codeInterpreter } from '../tools/codeInterpreter.js';
 import type { ToolDescription } from '../tools/jsonSchema.js';
 import { UserError } from '../userError.js';
+
+const PROGRAMS_AT_ONCE = 4;
 
 export interface BuildOptions {
   readonly warn: (text: string) => void;
@@ -74,7 +81,8 @@ async function conversationsOf(
   options: BuildOptions,
 ): Promise<Conversation[]> {
   if ('file' in source) return fromFile(source.file, options);
-  return source.teacher === 'scripted' ? taught(source, session, seed, options) : traced(source, session, seed);
+  if (source.teacher === 'traces') return traced(source, session, seed);
+  return source.teacher === 'scripted' ? taught(source, session, seed, options) : stitchedIn(source, session, seed, options);
 }
 
 /** Conversations of mixed quality, most of them wrong: not to learn from, but to make a start that has something to learn. */
@@ -121,6 +129,42 @@ async function taught(
     found.push({ id, messages });
     options.onProgress?.(found.length, source.count);
   }
+  return found;
+}
+
+/** Written solutions with a call in the place of each calculation; those in which a call does not give the stated value are left out. */
+async function stitchedIn(
+  source: Extract<SftStage['demonstrations'], { teacher: 'stitched' }>,
+  { runner }: Session,
+  seed: number,
+  { signal, onProgress }: BuildOptions,
+): Promise<Conversation[]> {
+  if (!runner) throw new UserError('stitched calls run in the sandbox', 'Add code_interpreter to the tools of the recipe.');
+  const problems = (await loadProblems(source.problems, {
+    split: 'train',
+    seed: deriveSeed(seed, 'demonstrations'),
+    count: source.count,
+  })) as Partial<CalcProblem>[] as CalcProblem[];
+  const tool = codeInterpreter(runner);
+  const stitch = async (problem: CalcProblem): Promise<Conversation | undefined> => {
+    signal.throwIfAborted();
+    const execute = async (code: string): Promise<{ ok: boolean; text: string }> => {
+      const outcome = await tool.execute({ code }, { problem, trajectoryId: `stitch:${problem.id}`, state: undefined, signal });
+      if (typeof outcome === 'string') return { ok: true, text: outcome };
+      if (outcome.kind === 'infra') throw new Error(`the sandbox failed: ${outcome.error}`);
+      return { ok: outcome.kind === 'ok', text: outcome.text };
+    };
+    const stitched = await stitchSolution(problem, problem.solution, { calls: 'each', execute });
+    const whole = stitched.kind === 'stitched' && stitched.checks.every(({ agreement }) => agreement !== 'error' && agrees(agreement));
+    return whole ? { id: problem.id, messages: stitched.messages } : undefined;
+  };
+  const found: Conversation[] = [];
+  for await (const conversation of inOrder(problems, PROGRAMS_AT_ONCE, stitch)) {
+    if (conversation) found.push(conversation);
+    onProgress?.(found.length, source.count);
+  }
+  if (found.length === 0)
+    throw new UserError('no problem has a written solution with a calculation', 'Take calc problems, or a file of `toolwise data stitch`.');
   return found;
 }
 
