@@ -26,12 +26,12 @@ svg.key{display:inline-block;width:26px;height:10px}
 svg text{fill:var(--ink)}svg .soft{fill:var(--soft)}.grid{stroke:var(--line)}.axis{stroke:var(--soft)}
 .line{fill:none;stroke-width:2}.band{opacity:.16;stroke:none}.whisker{stroke:var(--ink);stroke-width:1.3}.dash{stroke-dasharray:5 4}
 .margin{fill:var(--soft);opacity:.12}svg .strong{font-weight:600}
-.whole{white-space:nowrap}.wide{display:inline-block;min-width:16rem}.badge{font-weight:600;white-space:nowrap;border:1px solid currentColor;border-radius:4px;padding:0 .45em}.doubt{color:var(--c4)}.even{color:var(--c0)}
+.whole{white-space:nowrap}.wide{display:inline-block;min-width:14rem}.badge{font-weight:600;white-space:nowrap;border:1px solid currentColor;border-radius:4px;padding:0 .45em}.doubt{color:var(--c4)}.even{color:var(--c0)}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}
 .f0{fill:var(--c0)}.f1{fill:var(--c1)}.f2{fill:var(--c2)}.f3{fill:var(--c3)}.f4{fill:var(--c4)}.f5{fill:var(--c5)}
 details{border:1px solid var(--line);border-radius:6px;margin:.5rem 0;padding:.3rem .8rem}summary{cursor:pointer}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--shade);border-radius:6px;padding:.6rem .8rem;margin:.4rem 0;font:13px/1.5 ui-monospace,monospace}
-@media print{details,figure,tr,dl{break-inside:avoid}h2,h3,figcaption{break-after:avoid}.scroll{overflow:visible}body{max-width:none;padding:0}}
+@media print{details,figure,tr,dl{break-inside:avoid}h2,h3,figcaption{break-after:avoid}.scroll{overflow:visible}table{font-size:.75rem}th,td{padding:.25rem .4rem}body{max-width:none;padding:0}}
 `;
 
 const POLICY = [

@@ -74,7 +74,7 @@ describe('findings in Markdown', () => {
 
   it('hold verdict, numbers, checks, limits and the command', () => {
     for (const part of [
-      '| a higher upper bound ends higher | **supported** | +12.5 \\[+10.5, +14.5\\] points | 5 | 6 | below 0.001 |',
+      '| a higher upper bound ends higher | **supported** | +12.5 \\[+10.5, +14.5\\] points | 5 | 6 | &lt; 0.001 |',
       '## a higher upper bound ends higher',
       '| `wide` | 95 \\[91.1, 98.9\\] points | 6 | 0 | 0 | 6,000 | 6 min |',
       '- holds: train/clipHigh of narrow is 0.002; at least 0.001 is needed',

@@ -14,7 +14,7 @@ import {
   duration,
   intervalText,
   partSentences,
-  pText,
+  pCell,
   repeatCommand,
   scopeSentences,
   seedsText,
@@ -63,7 +63,7 @@ function overview(claims: readonly ReportedClaim[], several: boolean): Html {
     stacked(parts.map(differenceText)),
     stacked(parts.map(({ margin }) => short(margin))),
     stacked(parts.map(({ pairs }) => String(pairs.length))),
-    stacked([verdict.adjusted === undefined ? '–' : pText(verdict.adjusted)]),
+    stacked([pCell(verdict.adjusted)]),
   ]);
   return section(
     'Claims',

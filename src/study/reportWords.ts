@@ -16,6 +16,9 @@ export const count = (value: number): string => value.toLocaleString('en');
 
 export const pText = (p: number): string => (p < 0.001 ? 'below 0.001' : p.toPrecision(2));
 
+/** For a table's cell. */
+export const pCell = (p: number | undefined): string => (p === undefined ? '–' : p < 0.001 ? '< 0.001' : p.toPrecision(2));
+
 export const unitText = (endpoint: Endpoint): string => (unitName(endpoint) === 'units' ? '' : ` ${unitName(endpoint)}`);
 
 export const intervalText = ({ interval: [low, high] }: PairedDifference, format = short): string =>
