@@ -81,6 +81,12 @@ export class ChatFormat implements TokenCodec {
     return this.#tokenizer.bytesOf(id);
   }
 
+  /** No fewer tokens than a text of so many bytes has: known without tokenising it, and far too low for most texts. */
+  leastTokens(bytes: number): number {
+    const { longestToken } = this.#tokenizer;
+    return longestToken === undefined ? 0 : Math.ceil(bytes / longestToken);
+  }
+
   isStop(id: number): boolean {
     return this.#stops.has(id);
   }

@@ -14,6 +14,20 @@ describe('Tokenizer', () => {
     );
   });
 
+  it('knows the most bytes of a token, so that the length of a text bounds its tokens', () => {
+    expect(tokenizer.longestToken).toBe('<|endoftext|>'.length);
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('a', 'é', '<|im_end|>', '<tool_call>', '<|im_start|>')), (parts) => {
+        const text = parts.join('');
+        expect(tokenizer.encode(text).length).toBeGreaterThanOrEqual(Buffer.byteLength(text) / tokenizer.longestToken!);
+      }),
+    );
+  });
+
+  it('does not tell it of a vocabulary that reshapes texts', () => {
+    expect(new Tokenizer({ ...tokenizerJson(), normalizer: { type: 'NFKC' } }, {}).longestToken).toBeUndefined();
+  });
+
   it('decodes nothing to nothing', () => {
     expect(tokenizer.decode([])).toBe('');
     expect(tokenizer.decode([258], { skipSpecial: true })).toBe('');

@@ -31,6 +31,8 @@ export class Tokenizer implements TokenCodec {
   readonly controlTokens: readonly string[];
   /** Texts of the special tokens. */
   readonly specialTokens: readonly string[];
+  /** The most bytes of text that one token stands for; undefined where the vocabulary does not tell it. */
+  readonly longestToken: number | undefined;
 
   /** @param tokenizer contents of `tokenizer.json`; @param config contents of `tokenizer_config.json` */
   constructor(
@@ -44,6 +46,7 @@ export class Tokenizer implements TokenCodec {
     this.#addedIds = new Set(added.map((token) => token.id));
     this.#specialIds = new Set(special.map((token) => token.id));
     this.specialTokens = special.map((token) => token.content);
+    this.longestToken = this.#byteLevel ? longestOf(tokenizer, added) : undefined;
     this.controlTokens = added.filter((token) => token.special || /^<.+>$/.test(token.content)).map((token) => token.content);
   }
 
@@ -108,6 +111,17 @@ export class Tokenizer implements TokenCodec {
     const content = (value as { content?: unknown } | null | undefined)?.content;
     return typeof content === 'string' ? content : undefined;
   }
+}
+
+/** Each character of a byte-level piece stands for one byte. A normalizer may shorten the text before it is cut into pieces. */
+function longestOf(tokenizer: object, added: readonly AddedToken[]): number | undefined {
+  const { model, normalizer } = tokenizer as { model?: { vocab?: unknown }; normalizer?: { type?: unknown } | null };
+  const shrinks = normalizer == null ? 1 : normalizer.type === 'NFC' ? 3 : undefined;
+  if (shrinks === undefined || typeof model?.vocab !== 'object' || model.vocab === null) return undefined;
+  let longest = 0;
+  for (const piece of Object.keys(model.vocab)) longest = Math.max(longest, piece.length);
+  for (const { content } of added) longest = Math.max(longest, Buffer.byteLength(content));
+  return longest * shrinks;
 }
 
 /** Of byte-level vocabularies: printable characters stand for themselves, the other bytes for characters from U+0100 on. */

@@ -12,7 +12,7 @@ import { deriveSeed } from '../random.js';
 import type { ToolDescription } from '../tools/jsonSchema.js';
 import { type Answer, type AnswerShape, answerOf } from './answer.js';
 import { type ChatCall, takesCalls } from './chatCall.js';
-import type { Continued, Place, TokenHistory } from './history.js';
+import type { Continued, Place, Placed, TokenHistory } from './history.js';
 import { invalid, type Refusal } from './refusal.js';
 import { type AnswerDelta, answerIn, TurnStream } from './turnStream.js';
 import { TurnText, turnTextOf } from './turnText.js';
@@ -92,7 +92,7 @@ export type CompletionOutcome =
 export async function complete(call: ChatCall, settings: CompletionSettings, options: CompleteOptions = {}): Promise<CompletionOutcome> {
   const { format, history } = settings;
   const { id = newCompletionId() } = options;
-  const placed = history.place(call);
+  const placed = placeOf(call, settings);
   if (placed.kind === 'refused') return placed;
   const begun = beginning(call, format);
   if (begun.kind === 'refused') return begun;
@@ -117,6 +117,19 @@ export async function complete(call: ChatCall, settings: CompletionSettings, opt
   };
   for (const { id: choice, answer, sample } of choices) history.remember(place, { id: choice, answer, tokens: sample.tokens });
   return { kind: 'completed', completion };
+}
+
+/**
+ * Where the call stands. One that cannot fit, however well its text is packed, is refused before it is tokenised: megabytes would take a
+ * minute, in which nobody else is answered.
+ */
+export function placeOf(call: ChatCall, { format, history, contextTokens }: CompletionSettings): Placed {
+  if (contextTokens !== undefined) {
+    const bytes = call.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+    const least = format.leastTokens(bytes);
+    if (least >= contextTokens) return { kind: 'refused', refusal: tooLong(contextTokens, least, 'at least ') };
+  }
+  return history.place(call);
 }
 
 export const newCompletionId = (): string => `chatcmpl-${randomUUID().replaceAll('-', '')}`;
@@ -228,9 +241,9 @@ function roomOf(call: ChatCall, { contextTokens = Number.POSITIVE_INFINITY, maxT
   return { kind: 'room', tokens: Number.isFinite(tokens) ? tokens : DEFAULT_TOKENS };
 }
 
-export const tooLong = (context: number, prompt: number): Refusal =>
+export const tooLong = (context: number, prompt: number, about: '' | 'at least ' = ''): Refusal =>
   invalid(
-    `This model's maximum context length is ${context} tokens, prompt and answer together. Your messages and tools have ${prompt} tokens. Shorten them.`,
+    `This model's maximum context length is ${context} tokens, prompt and answer together. Your messages and tools have ${about}${prompt} tokens. Shorten them.`,
     'messages',
     'context_length_exceeded',
   );

@@ -63,7 +63,7 @@ const request = z.object({
   max_tokens: count.nullish(),
   max_completion_tokens: count.nullish(),
   n: count.max(MAX_CHOICES).nullish(),
-  stop: z.union([z.string(), z.array(z.string()).max(MAX_STOPS)]).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(MAX_STOPS)], `expected a text, or a list of at most ${MAX_STOPS}`).nullish(),
   seed: z.int().nullish(),
   logprobs: z.boolean().nullish(),
   top_logprobs: z.int().nullish(),

@@ -214,6 +214,7 @@ describe('what cannot be done is refused by name', () => {
     ['functions', { functions: [] }, 'functions', /tools/],
     ['a field that nobody knows', { best_of: 2 }, 'best_of', /not offered/],
     ['a temperature below 0', { temperature: -1 }, 'temperature', /temperature/],
+    ['stop sequences without end', { stop: Array<string>(17).fill('x') }, 'stop', /at most 16/],
     ['no messages', { messages: [] }, 'messages', /messages/],
     [
       'a named tool that is not there',
@@ -243,6 +244,12 @@ describe('what cannot be done is refused by name', () => {
       { messages: ask('long '.repeat(1000)) },
       'messages',
       /context length is 2000 tokens.*have \d+ tokens/,
+    ],
+    [
+      'a conversation that is far too long, which nobody waits for to be tokenised',
+      { messages: ask('long '.repeat(1_000_000)) },
+      'messages',
+      /context length is 2000 tokens.*have at least \d+ tokens/,
     ],
   ])('%s', async (_, more, param, message) => {
     const { client, served } = await serve(() => 'x');

@@ -11,6 +11,7 @@ import {
   type CompletionOutcome,
   type CompletionSettings,
   newCompletionId,
+  placeOf,
   tooLong,
 } from '../completions/complete.js';
 import type { Place } from '../completions/history.js';
@@ -41,7 +42,7 @@ export async function completeWithTools(
   if (refusal) return { kind: 'refused', refusal };
   const call: ChatCall = { ...asked, tools: rollout.tools.descriptions };
   const { history, sampler } = settings;
-  const placed = history.place(call);
+  const placed = placeOf(call, settings);
   if (placed.kind === 'refused') return placed;
   const { place } = placed;
   const room = (settings.contextTokens ?? Number.POSITIVE_INFINITY) - place.tokens.length;
