@@ -44,7 +44,12 @@ function source(problems: ProblemSource): string {
 function describeSft(sft: SftStage): string[] {
   const { demonstrations } = sft;
   const generated = 'count' in demonstrations ? demonstrations.count : undefined;
-  const kinds = { scripted: 'of the scripted teacher', stitched: 'stitched solutions', traces: 'traces of mixed quality' };
+  const kinds = {
+    scripted: 'of the scripted teacher',
+    stitched: 'stitched solutions',
+    written: 'written solutions',
+    traces: 'traces of mixed quality',
+  };
   const from = 'file' in demonstrations ? demonstrations.file : `${demonstrations.count} ${kinds[demonstrations.teacher]}`;
   const updates =
     generated === undefined ? 'as many updates as the file gives' : `${sft.epochs * Math.ceil(generated / sft.batchSize)} updates`;

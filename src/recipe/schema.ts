@@ -118,8 +118,8 @@ const optimizerFields = {
 
 const sftSchema = z.strictObject({
   /**
-   * Demonstrations: the scripted teacher on generated problems, their written solutions with calls stitched in, traces of mixed quality such as
-   * `nano` was made of, or a file of conversations.
+   * Demonstrations: the scripted teacher on generated problems, their written solutions as they are (no call at all) or with calls stitched in,
+   * traces of mixed quality such as `nano` was made of, or a file of conversations.
    */
   demonstrations: z.union([
     z.strictObject({ teacher: z.literal('traces'), mix: z.enum(['easy', 'hard']), count: count }),
@@ -131,7 +131,7 @@ const sftSchema = z.strictObject({
       /** Share of conversations with an analysis before the call; absent: 0.85. */
       analysis: share.optional(),
     }),
-    z.strictObject({ teacher: z.literal('stitched'), problems: problemSourceSchema, count: count }),
+    z.strictObject({ teacher: z.enum(['stitched', 'written']), problems: problemSourceSchema, count: count }),
     z.strictObject({ file: z.string().min(1) }),
   ]),
   epochs: count.default(5),

@@ -100,7 +100,7 @@ describe('demonstrations from a file', () => {
   });
 });
 
-describe('stitched demonstrations', () => {
+describe('demonstrations from written solutions', () => {
   let runner: CodeRunner;
   let format: ChatFormat;
   let model: ModelFolder;
@@ -114,18 +114,18 @@ describe('stitched demonstrations', () => {
     await model.remove();
   });
 
-  const build = (over: object, seed = 1): Promise<Demonstration[]> => {
+  const build = (over: object, seed = 1, teacher = 'stitched'): Promise<Demonstration[]> => {
     const session = {
       ...{ format, runner, toolbox: { descriptions: [] } },
       rolloutSettings: () => ({ system: '' }),
       ...over,
     } as unknown as Session;
-    const demonstrations = { teacher: 'stitched', problems: { kind: 'calc-small' }, count: 12 };
+    const demonstrations = { teacher, problems: { kind: 'calc-small' }, count: 12 };
     const stage = { demonstrations, maxTokens: 4096 } as unknown as SftStage;
     return buildDemonstrations(stage, session, seed, { warn: () => undefined, signal: new AbortController().signal });
   };
 
-  it('are written solutions whose calculations the sandbox runs, others with another seed', async () => {
+  it('have calls stitched in that the sandbox runs, others with another seed', async () => {
     const built = await build({});
     expect(built.length).toBeGreaterThan(6);
     for (const { tokens, mask } of built) {
@@ -139,7 +139,18 @@ describe('stitched demonstrations', () => {
     expect((await build({}, 2)).map(({ id }) => id)).not.toEqual(built.map(({ id }) => id));
   });
 
-  it('need the sandbox, and say so', async () => {
+  it('are left as they are, without a call, where that is asked for', async () => {
+    const built = await build({ runner: undefined }, 1, 'written');
+    expect(built).toHaveLength(12);
+    for (const { tokens, mask } of built) {
+      const text = format.decode(tokens);
+      expect(text).not.toContain('tool_call');
+      expect(text).toMatch(/\nThe answer is \\boxed\{\d+\}\./);
+      expect(mask).toContain(1);
+    }
+  });
+
+  it('need the sandbox for their calls, and say so', async () => {
     await expect(build({ runner: undefined })).rejects.toThrow('stitched calls run in the sandbox');
   });
 });

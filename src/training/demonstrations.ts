@@ -1,6 +1,6 @@
 /**
- * The demonstrations of an SFT stage as token sequences: from the scripted teacher, from stitched solutions, or from the conversations of a
- * file. Does not train.
+ * The demonstrations of an SFT stage as token sequences: from the scripted teacher, from written or stitched solutions, or from the
+ * conversations of a file. Does not train.
  */
 import { asWritten } from '../data/conversations/asWritten.js';
 import { readConversations } from '../data/conversations/readConversations.js';
@@ -81,8 +81,16 @@ async function conversationsOf(
   options: BuildOptions,
 ): Promise<Conversation[]> {
   if ('file' in source) return fromFile(source.file, options);
-  if (source.teacher === 'traces') return traced(source, session, seed);
-  return source.teacher === 'scripted' ? taught(source, session, seed, options) : stitchedIn(source, session, seed, options);
+  switch (source.teacher) {
+    case 'traces':
+      return traced(source, session, seed);
+    case 'scripted':
+      return taught(source, session, seed, options);
+    case 'stitched':
+      return stitched(source, session, seed, options);
+    case 'written':
+      return written(source, seed);
+  }
 }
 
 /** Conversations of mixed quality, most of them wrong: not to learn from, but to make a start that has something to learn. */
@@ -132,19 +140,30 @@ async function taught(
   return found;
 }
 
+type Solved = Extract<SftStage['demonstrations'], { teacher: 'stitched' | 'written' }>;
+
+/** Problems with a written solution in plain text, whose last line says the answer. */
+async function solvedProblems({ problems, count }: Solved, seed: number): Promise<CalcProblem[]> {
+  const loaded = (await loadProblems(problems, { split: 'train', seed: deriveSeed(seed, 'demonstrations'), count })) as CalcProblem[];
+  const solved = loaded.filter(({ solution }) => typeof solution === 'string');
+  if (solved.length > 0) return solved;
+  throw new UserError('these problems have no written solutions', 'Take calc problems, or give sft.demonstrations.file.');
+}
+
+/** Written solutions as they are: long thinking, and not one call. */
+async function written(source: Solved, seed: number): Promise<Conversation[]> {
+  return (await solvedProblems(source, seed)).map(({ id, question, solution, answer }) => ({
+    id,
+    messages: [
+      { role: 'user', content: question },
+      { role: 'assistant', content: solution.replace(/\S+\.$/, `\\boxed{${answer}}.`) },
+    ],
+  }));
+}
+
 /** Written solutions with a call in the place of each calculation; those in which a call does not give the stated value are left out. */
-async function stitchedIn(
-  source: Extract<SftStage['demonstrations'], { teacher: 'stitched' }>,
-  { runner }: Session,
-  seed: number,
-  { signal, onProgress }: BuildOptions,
-): Promise<Conversation[]> {
+async function stitched(source: Solved, { runner }: Session, seed: number, { signal, onProgress }: BuildOptions): Promise<Conversation[]> {
   if (!runner) throw new UserError('stitched calls run in the sandbox', 'Add code_interpreter to the tools of the recipe.');
-  const problems = (await loadProblems(source.problems, {
-    split: 'train',
-    seed: deriveSeed(seed, 'demonstrations'),
-    count: source.count,
-  })) as Partial<CalcProblem>[] as CalcProblem[];
   const tool = codeInterpreter(runner);
   const stitch = async (problem: CalcProblem): Promise<Conversation | undefined> => {
     signal.throwIfAborted();
@@ -154,17 +173,15 @@ async function stitchedIn(
       if (outcome.kind === 'infra') throw new Error(`the sandbox failed: ${outcome.error}`);
       return { ok: outcome.kind === 'ok', text: outcome.text };
     };
-    const stitched = await stitchSolution(problem, problem.solution, { calls: 'each', execute });
-    const whole = stitched.kind === 'stitched' && stitched.checks.every(({ agreement }) => agreement !== 'error' && agrees(agreement));
-    return whole ? { id: problem.id, messages: stitched.messages } : undefined;
+    const outcome = await stitchSolution(problem, problem.solution, { calls: 'each', execute });
+    const whole = outcome.kind === 'stitched' && outcome.checks.every(({ agreement }) => agreement !== 'error' && agrees(agreement));
+    return whole ? { id: problem.id, messages: outcome.messages } : undefined;
   };
   const found: Conversation[] = [];
-  for await (const conversation of inOrder(problems, PROGRAMS_AT_ONCE, stitch)) {
+  for await (const conversation of inOrder(await solvedProblems(source, seed), PROGRAMS_AT_ONCE, stitch)) {
     if (conversation) found.push(conversation);
     onProgress?.(found.length, source.count);
   }
-  if (found.length === 0)
-    throw new UserError('no problem has a written solution with a calculation', 'Take calc problems, or a file of `toolwise data stitch`.');
   return found;
 }
 
