@@ -110,6 +110,12 @@ describe.skipIf(browserPath === undefined)(`runs and curves in a browser${NEEDS_
     expect(page.faults).toEqual([]);
   });
 
+  it('does not promise curves of a run that cannot be read', async () => {
+    const page = await fresh();
+    await page.show('#/run/broken/curves', '.state-title');
+    expect(await page.page.locator('.state-title').textContent()).toBe('There is nothing to read.');
+  });
+
   it('is searched, opened, left and compared by keyboard; the address keeps all of it', async () => {
     const page = await fresh();
     const { keyboard } = page.page;

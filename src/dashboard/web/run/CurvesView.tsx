@@ -29,12 +29,18 @@ export function CurvesView({ runs }: { runs: readonly RunDetail[] }) {
   const stages = stagesOf(runs);
   const asked = oneOf(query, 'stage') as Stage | undefined;
   const stage = asked !== undefined && stages.includes(asked) ? asked : stages.at(-1);
-  if (stage === undefined) {
+  if (stage === undefined) return <NoCurves runs={runs} />;
+  return <StageCurves key={`${stage} ${runs.map(({ id }) => id).join(' ')}`} runs={runs} stage={stage} stages={stages} />;
+}
+
+function NoCurves({ runs }: { runs: readonly RunDetail[] }) {
+  if (runs.every(({ state }) => state === 'unreadable')) return <Empty title="There is nothing to read." />;
+  if (runs.some(({ state }) => state === 'running'))
     return (
       <Empty title="No step has been made yet.">Curves appear here with the first step of training; nothing needs to be reloaded.</Empty>
     );
-  }
-  return <StageCurves key={`${stage} ${runs.map(({ id }) => id).join(' ')}`} runs={runs} stage={stage} stages={stages} />;
+  if (!runs.some(({ allEvaluations }) => allEvaluations.length > 0)) return <Empty title="No step of training was made." />;
+  return <Empty title="No step of training was made.">Evaluations are in the overview, their rollouts among the trajectories.</Empty>;
 }
 
 /** Those with steps in any of the runs, in the order of training. */
