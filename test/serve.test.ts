@@ -270,9 +270,13 @@ describe.skipIf(missing !== undefined)(`serve${missing === undefined ? '' : ` (s
         ['--import', 'tsx', main, 'serve', at('run'), '--port', '0', '--set', 'engine.threads=1', '--json'],
         {
           cwd: packageRoot(),
-          stdio: ['ignore', 'pipe', 'inherit'],
+          stdio: ['ignore', 'pipe', 'pipe'],
         },
       );
+      let said = '';
+      child.stderr.on('data', (chunk: Buffer) => {
+        said += chunk.toString('utf8');
+      });
       try {
         const [line] = await new Promise<string[]>((resolve) => createInterface(child.stdout).once('line', (text) => resolve([text])));
         const facts = JSON.parse(line!) as { url: string; model: string; streams: boolean };
@@ -289,7 +293,8 @@ describe.skipIf(missing !== undefined)(`serve${missing === undefined ? '' : ` (s
       } finally {
         child.kill('SIGINT');
       }
-      expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(130);
+      expect(await new Promise((resolve) => child.once('close', resolve))).toBe(130);
+      expect(said).toContain('SIGINT: stopping; requests under way have three seconds.');
       expect(TEMPORARY()).toEqual(before);
     });
 

@@ -19,8 +19,11 @@ export function endInterrupted(error: unknown, tell: (message: string) => void =
 /** `timeout` and some runners send a signal to a process and to its group: two at once are one wish. */
 const ONE_WISH_MS = 500;
 
-/** Runs work under a signal that SIGINT and SIGTERM abort. */
-export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Runs work under a signal that SIGINT and SIGTERM abort.
+ * @param lost what a person should know of what runs, said at the first signal
+ */
+export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>, lost = 'the step that runs is given up'): Promise<T> {
   const controller = new AbortController();
   let asked = 0;
   const stop = (name: NodeJS.Signals): void => {
@@ -29,7 +32,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
       return;
     }
     asked = performance.now();
-    process.stderr.write(`\n${name}: stopping; the step that runs is given up. Once more to end at once.\n`);
+    process.stderr.write(`\n${name}: stopping; ${lost}. Once more to end at once.\n`);
     controller.abort(new Interrupted(`stopped by ${name}`));
   };
   process.on('SIGINT', stop);

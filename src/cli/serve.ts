@@ -75,7 +75,7 @@ async function run(model: string, options: Options): Promise<void> {
         await served.close();
       }
       signal.throwIfAborted();
-    });
+    }, 'requests under way have three seconds');
   } catch (error) {
     endInterrupted(error);
   }
