@@ -107,6 +107,12 @@ describe('trackers of a run', () => {
     expect(warnings.at(-1)).toBe("listener: not reached before the run's end; 2 points were not delivered (they are in the run's folder)");
   });
 
+  it('that take no points were not told of the end, rather than of no points', async () => {
+    const hub = hubOf(new Listener(Number.POSITIVE_INFINITY), 30);
+    await hub.end({ kind: 'ended' });
+    expect(warnings.at(-1)).toBe("listener: not reached before the run's end; it was not told of it");
+  });
+
   it('that hang are let go of at the end', async () => {
     const hanging: Tracker = { name: 'hanging', start: () => new Promise(() => undefined), end: async () => undefined };
     const hub = hubOf(hanging, 30);

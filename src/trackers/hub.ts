@@ -121,7 +121,8 @@ class Line {
       if (lost > 0 && !this.#gone) this.#warn(`${lost} points were not delivered`);
       return;
     }
-    this.#warn(`not reached before the run's end; ${lost} points were not delivered (they are in the run's folder)`);
+    const missing = lost === 0 ? 'it was not told of it' : `${lost} points were not delivered (they are in the run's folder)`;
+    this.#warn(`not reached before the run's end; ${missing}`);
   }
 
   async #work(): Promise<void> {
