@@ -129,6 +129,10 @@ describe.skipIf(missing !== undefined)(`an agent${missing === undefined ? '' : `
     const failing = agent({ run: () => Promise.reject(new Error('no network')), failuresInARow: 4 });
     const training = train({ recipe: recipe('failing'), agent: failing, problems: { train: PROBLEMS }, out: join(folder, 'failing') });
     await expect(training).rejects.toThrow(/the agent failed in 4 rollouts in a row, at last in rl\/0\/\d\/\d: no network/);
+    const run = openRun(join(folder, 'failing'));
+    const notes = run.notes().map(({ text }) => text);
+    run.close();
+    expect(notes.at(-1)).toMatch(/^the run failed: the agent failed in 4 rollouts in a row/);
   });
 });
 

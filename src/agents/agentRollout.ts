@@ -85,7 +85,9 @@ export async function runAgentRollout<P extends Problem>(options: AgentRolloutOp
       return infra(engine.message);
     }
     if (outOfTime) {
-      return recording.answers === 0 ? infra(`the agent's model gave no answer within ${deadlineSeconds} s`) : finish({ kind: 'deadline' });
+      if (recording.answers > 0) return finish({ kind: 'deadline' });
+      const what = recording.asked > 0 ? "the agent's model gave no answer" : 'the agent neither asked its model nor answered';
+      return infra(`${what} within ${deadlineSeconds} s`);
     }
     if (end.kind === 'unusable') throw new UserError(`the agent cannot be used: ${end.error}`);
     if (end.kind === 'answered') return finish(recording.limit ?? { kind: 'answered' }, end.answer);

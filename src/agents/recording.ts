@@ -54,6 +54,11 @@ export class Recording<P extends Problem = Problem> {
     return this.#turns.length;
   }
 
+  /** Answers asked for so far. */
+  get asked(): number {
+    return this.#begun;
+  }
+
   /** The limit that the agent ran into; absent where it ran into none. */
   get limit(): StopReason | undefined {
     return this.#limit;

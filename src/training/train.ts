@@ -7,6 +7,7 @@ import { broadcast } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
+import type { RunWriter } from '../runs/writer.js';
 import { runFolder, withRun } from '../session/withRun.js';
 import { TrackerHub } from '../trackers/hub.js';
 import type { RunOutcome } from '../trackers/tracker.js';
@@ -95,7 +96,10 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
         const checkpoint = writer.checkpoints().at(-1)?.path;
         return { folder, report, ...(checkpoint !== undefined && { checkpoint }) };
       } catch (error) {
-        if (!signal.aborted) outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+        if (!signal.aborted) {
+          outcome = { kind: 'failed', error: error instanceof Error ? error.message : String(error) };
+          noteFailure(writer, outcome.error);
+        }
         throw error;
       } finally {
         await open?.close();
@@ -104,6 +108,15 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       }
     },
   );
+}
+
+/** So that the folder says why the run ended. A folder that cannot be written is a reason of its own, and does not hide the first one. */
+function noteFailure(writer: RunWriter, error: string): void {
+  try {
+    writer.sink({ kind: 'note', level: 'warning', text: `the run failed: ${error}` });
+  } catch {
+    // The error itself is thrown.
+  }
 }
 
 /** What trackers are told at the end: the accuracy of the last stage that was evaluated. */
