@@ -36,6 +36,12 @@ describe('the command line', () => {
     }
   });
 
+  it('shows what a terminal would obey, and does not say it', async () => {
+    const { status, output } = await toolwise('train', './no/\u001b[31mrecipe.yaml');
+    expect(output).toContain('no/\ufffd[31mrecipe.yaml');
+    expect(status).toBe(2);
+  });
+
   it('lets doctor say what is missing and end with 1', async () => {
     const { status, stdout } = await run(process.execPath, ['--import', 'tsx', main, 'doctor', '--json'], {
       env: { PATH: '/nonexistent', TOOLWISE_HOME: '/nonexistent', TOOLWISE_ENGINE_PYTHON: '' },

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { UserError } from '../userError.js';
+import { plainText } from './plainText.js';
 
 interface Entry {
   readonly summary: string;
@@ -53,12 +54,12 @@ const MACHINE_FAILURES: ReadonlySet<string> = new Set(['EngineError', 'EngineSto
 export function explainFailure(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof UserError) {
-    console.error(`error: ${error.message}`);
-    if (error.hint !== undefined) console.error(`  ${error.hint.replaceAll('\n', '\n  ')}`);
+    console.error(`error: ${plainText(error.message)}`);
+    if (error.hint !== undefined) console.error(`  ${plainText(error.hint).replaceAll('\n', '\n  ')}`);
     return 2;
   }
   if (error instanceof Error && MACHINE_FAILURES.has(error.name)) {
-    console.error(`error: ${error.message}`);
+    console.error(`error: ${plainText(error.message)}`);
     // What an engine refuses before anything is computed is the user's to mend, as if we had refused it.
     return (error as { category?: unknown }).category === 'user' ? 2 : 1;
   }

@@ -4,6 +4,7 @@
  */
 import { styleText } from 'node:util';
 import type { Metrics, RunEvent, Stage } from '../domain/event.js';
+import { plainText } from './plainText.js';
 
 const STAGE_NAMES: Readonly<Record<Stage, string>> = { base: 'base', sft: 'SFT', rl: 'RL' };
 
@@ -25,7 +26,7 @@ export class Narrator {
   }
 
   readonly log = (text: string, level: 'info' | 'warning' = 'info'): void => {
-    this.line(level === 'warning' ? styleText('red', `warning: ${text}`, { stream: this.#out }) : text);
+    this.line(level === 'warning' ? styleText('red', `warning: ${plainText(text)}`, { stream: this.#out }) : text);
   };
 
   /** Overwritten by what comes next. */
