@@ -8,12 +8,10 @@ export function describeStudy(plans: readonly StudyPlan[], out: string): string[
   const results = readResults(out);
   const left = jobs.filter(({ key }) => !results.has(key));
   const asked = plans.reduce((sum, { arms, blocks }) => sum + arms.length * blocks, 0);
-  const steps = left.reduce((sum, { recipe }) => sum + (recipe.rl?.steps ?? 0), 0);
-  const rollouts = left.reduce((sum, { recipe: { rl } }) => sum + (rl ? rl.steps * rl.groupsPerStep * rl.groupSize : 0), 0);
-  const tokens = left.reduce(
-    (sum, { recipe: { rl, limits } }) => sum + (rl ? rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens : 0),
-    0,
-  );
+  const stages = left.flatMap(({ recipe: { rl, limits, stages } }) => (rl && stages.includes('rl') ? [{ rl, limits }] : []));
+  const steps = stages.reduce((sum, { rl }) => sum + rl.steps, 0);
+  const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
+  const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
   const seconds = [...results.values()].map((result) => result.seconds).filter((value) => value > 0);
   const mean = seconds.reduce((sum, value) => sum + value, 0) / seconds.length;
   return [

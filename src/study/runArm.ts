@@ -67,13 +67,14 @@ export function resultOf(folder: string, job: Pick<Job, 'key' | 'arm' | 'block' 
     const stages = run.stages();
     const curves: Record<string, Record<string, (number | null)[]>> = {};
     let [written, trained, lost, seconds] = [0, 0, 0, 0];
-    for (const { stage, steps } of stages) {
+    for (const { stage, steps, seconds: whole } of stages) {
       const ended = run.steps(stage);
+      // with the evaluation at its end, where the stage came to that
+      seconds += whole ?? ended.reduce((sum, { metrics }) => sum + (metrics['seconds/step'] ?? 0), 0);
       if (ended.length > 0) curves[stage] = curvesOf(ended, steps);
       for (const { metrics } of ended) {
         trained += metrics['train/tokens'] ?? 0;
         lost += metrics['rollout/lost'] ?? 0;
-        seconds += metrics['seconds/step'] ?? 0;
       }
     }
     for (const { modelTokens } of run.trajectories({ split: 'train' })) written += modelTokens;
