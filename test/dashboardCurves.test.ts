@@ -32,7 +32,6 @@ describe.skipIf(browserPath === undefined)(`runs and curves in a browser${NEEDS_
   /** Of the run that goes on while it is looked at. */
   let writer: RunWriter;
   let steps = 0;
-  let open: OpenPage[] = [];
 
   const nextStep = (): void => {
     writer.sink({ kind: 'stepEnded', stage: 'rl', step: steps, metrics: metricsOf(steps) });
@@ -82,16 +81,9 @@ describe.skipIf(browserPath === undefined)(`runs and curves in a browser${NEEDS_
     writer?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  afterEach(async () => {
-    for (const page of open) await page.close();
-    open = [];
-  });
+  afterEach(() => dashboard.closePages());
 
-  const fresh = async (options: Parameters<DashboardInBrowser['page']>[0] = {}): Promise<OpenPage> => {
-    const page = await dashboard.page(options);
-    open.push(page);
-    return page;
-  };
+  const fresh = (options: Parameters<DashboardInBrowser['page']>[0] = {}): Promise<OpenPage> => dashboard.page(options);
   const plot = (page: OpenPage, title: string) =>
     page.page.locator('.chart', { has: page.page.getByRole('heading', { name: title, exact: true }) });
   const told = (page: OpenPage, title: string) => plot(page, title).locator('.chart-plot').getAttribute('aria-label');

@@ -13,7 +13,6 @@ const LENGTHY = 240_000;
 let folder: string;
 let ids: ReadonlyMap<string, number>;
 let dashboard: DashboardInBrowser;
-let open: OpenPage[] = [];
 
 describe.skipIf(browserPath === undefined)(`rollouts in a browser${NEEDS_BROWSER}`, () => {
   beforeAll(async () => {
@@ -25,16 +24,9 @@ describe.skipIf(browserPath === undefined)(`rollouts in a browser${NEEDS_BROWSER
     await dashboard?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  afterEach(async () => {
-    for (const page of open) await page.close();
-    open = [];
-  });
+  afterEach(() => dashboard.closePages());
 
-  const fresh = async (options: Parameters<DashboardInBrowser['page']>[0] = {}): Promise<OpenPage> => {
-    const page = await dashboard.page(options);
-    open.push(page);
-    return page;
-  };
+  const fresh = (options: Parameters<DashboardInBrowser['page']>[0] = {}): Promise<OpenPage> => dashboard.page(options);
   const tripped = (page: OpenPage): Promise<unknown> =>
     page.page.evaluate(`['${TRIPWIRE}' in window, document.title.includes('${TRIPWIRE}')]`);
 

@@ -2,6 +2,7 @@
  * An agent that exists already, as it is trained: a function, a program in any language, or a service at an address. Each takes one problem
  * through to an answer by itself, with its own prompts, tools and loop; only its model is ours. Does not run it: see `agentRollout.ts`.
  */
+import { hostName, isLoopback } from '../access.js';
 import type { Problem } from '../domain/problem.js';
 import { UserError } from '../userError.js';
 import type { AgentModel } from './agentModel.js';
@@ -103,7 +104,7 @@ export function agentCommand(command: readonly string[], options: Omit<AgentProg
 export function agentAt(url: string, options: Omit<AgentService, 'url'> = {}): Agent {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' };
   if (protocol !== 'http:' && protocol !== 'https:') throw new UserError(`${JSON.stringify(url)} is no http address of an agent`);
-  if (!/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)) {
+  if (!isLoopback(hostName(hostname))) {
     throw new UserError(
       `the agent at ${url} is on another machine, from where the recording endpoint (127.0.0.1) is not reached`,
       'Run the agent on this machine, or start it by a command.',

@@ -2,11 +2,12 @@
  * The recording endpoint: each open rollout has an OpenAI-compatible endpoint of its own at `/rollouts/ID/v1`, and takes its answer at
  * `/rollouts/ID/end`. On 127.0.0.1 only; each rollout has a key; pages in a browser are refused. Does not run agents.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
+import { sameSecret } from '../access.js';
 import type { CompletionSettings } from '../completions/complete.js';
 import { answerChat, jsonResponse, readBody, refusalResponse } from '../completions/http.js';
 import type { Refusal } from '../completions/refusal.js';
@@ -144,7 +145,7 @@ export class AgentServer {
         : refuse(404, 'there is no such rollout', 'not_found');
     }
     const given = /^Bearer\s+(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? '';
-    if (!isSame(given, rollout.key)) return refuse(401, "the key is not this rollout's", 'invalid_api_key');
+    if (!sameSecret(given, rollout.key)) return refuse(401, "the key is not this rollout's", 'invalid_api_key');
     return rollout;
   }
 
@@ -167,11 +168,6 @@ function postedIn(value: unknown): Posted | { readonly kind: 'bad'; readonly pro
   const error = typeof value === 'object' && value !== null ? (value as { readonly error?: unknown }).error : undefined;
   if (typeof error === 'string') return { kind: 'error', error };
   return readAnswer(value);
-}
-
-function isSame(given: string, key: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(key)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 const TYPES: Readonly<Record<number, string>> = { 401: 'authentication_error', 403: 'permission_error', 500: 'server_error' };

@@ -5,6 +5,7 @@
  * A key never leaves over plain http to another machine, nor along a redirect.
  */
 import { Agent, request } from 'undici';
+import { hostName, isLoopback } from '../access.js';
 import { UserError } from '../userError.js';
 import { EngineError } from './engineError.js';
 import { PROTO_TYPE } from './protoCodec.js';
@@ -143,13 +144,11 @@ export function checkAddress(address: string, key: string | undefined, what = 't
   if (url.username !== '' || url.password !== '') {
     throw new UserError(`${what}'s address holds a user name or password`, 'Give the key apart from the address.');
   }
-  if (key !== undefined && url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (key !== undefined && url.protocol === 'http:' && !isLoopback(hostName(url.hostname))) {
     throw new UserError(`the key is not sent over plain http to ${url.hostname}`, 'Use https, or a tunnel that ends on this machine.');
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
-
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
 
 const isProto = (type: string | string[] | undefined): boolean => String(type ?? '').startsWith(PROTO_TYPE);
 

@@ -2,7 +2,7 @@
  * Who may ask: a page in a browser may not, whatever name it reaches us by (DNS rebinding, cross-site posts), and where a token is set only
  * who has it. Knows nothing of what is asked.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hostName, isLoopback, sameSecret } from '../access.js';
 import type { Refusal } from '../completions/refusal.js';
 
 export interface Access {
@@ -10,13 +10,11 @@ export interface Access {
   readonly token?: string | undefined;
 }
 
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-
 /** Why a request is not let in; undefined where it is. */
 export function refuseEntry(headers: Headers, { token }: Access): Refusal | undefined {
   const forbidden = (message: string): Refusal => ({ status: 403, type: 'permission_error', message });
   // Where a token is needed the name does not matter: a page has none.
-  if (token === undefined && !isLoopback(nameOf(headers.get('host') ?? '')))
+  if (token === undefined && !isLoopback(hostName(headers.get('host') ?? '')))
     return forbidden('this server answers to its own address only');
   const site = headers.get('sec-fetch-site');
   if (headers.get('origin') !== null || (site !== null && site !== 'none' && site !== 'same-origin')) {
@@ -24,16 +22,7 @@ export function refuseEntry(headers: Headers, { token }: Access): Refusal | unde
   }
   if (token === undefined) return undefined;
   const given = /^Bearer\s+(.+)$/i.exec(headers.get('authorization') ?? '')?.[1];
-  if (given !== undefined && isSame(given.trim(), token)) return undefined;
+  if (given !== undefined && sameSecret(given.trim(), token)) return undefined;
   const message = given === undefined ? 'this server wants a token: Authorization: Bearer TOKEN' : "the token is not this server's";
   return { status: 401, type: 'authentication_error', message, code: 'invalid_api_key' };
 }
-
-/** The host's name without its port. */
-function nameOf(host: string): string {
-  const bracketed = /^\[([^\]]*)\](:\d+)?$/.exec(host);
-  return bracketed ? bracketed[1]! : host.replace(/:\d+$/, '');
-}
-
-const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

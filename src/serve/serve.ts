@@ -7,6 +7,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isLoopback } from '../access.js';
 import type { CompletionSettings } from '../completions/complete.js';
 import { TokenHistory } from '../completions/history.js';
 import { refusalResponse } from '../completions/http.js';
@@ -17,7 +18,6 @@ import { Session } from '../session/session.js';
 import type { Log } from '../session/withRun.js';
 import { UserError } from '../userError.js';
 import { type ServedModel, serveApp } from './app.js';
-import { isLoopback } from './guard.js';
 import { listen } from './listener.js';
 
 export interface ServeOptions {

@@ -43,6 +43,7 @@ export class DashboardInBrowser {
   readonly #assets: string;
   readonly #served: Served;
   readonly #browser: Browser;
+  #pages: OpenPage[] = [];
 
   private constructor(assets: string, served: Served, browser: Browser) {
     this.#assets = assets;
@@ -65,7 +66,15 @@ export class DashboardInBrowser {
 
   async page(options: BrowserContextOptions = {}): Promise<OpenPage> {
     const context = await this.#browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce', ...options });
-    return new OpenPage(await context.newPage(), this.#served.address);
+    const page = new OpenPage(await context.newPage(), this.#served.address);
+    this.#pages.push(page);
+    return page;
+  }
+
+  /** After each test. */
+  async closePages(): Promise<void> {
+    for (const page of this.#pages) await page.close();
+    this.#pages = [];
   }
 
   async close(): Promise<void> {

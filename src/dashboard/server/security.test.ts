@@ -3,9 +3,9 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isLoopback } from '../../access.js';
 import { page as htmlPage } from '../../html/page.js';
 import type { ReportLink } from '../api.js';
-import { isLoopback } from './security.js';
 import { type Served, serveDashboard } from './serve.js';
 import { type Asked, HOSTILE, Place } from './testSupport.js';
 

@@ -2,9 +2,10 @@
  * Who may ask, and what a browser may do with the answer. A page elsewhere cannot read anything: the address it reaches us by must be ours
  * (against DNS rebinding), nothing is allowed across origins, and nothing but reading is offered.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { hostName, isLoopback, sameSecret } from '../../access.js';
 import { Refusal } from './refusal.js';
 
 export const PAGE_POLICY = [
@@ -32,13 +33,12 @@ export interface Access {
   readonly token?: string | undefined;
 }
 
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
-
 /** Host names are checked where no token is: only a name of this machine's own may lead here. */
 export function guard({ token }: Access): MiddlewareHandler {
   return async (context, next) => {
     const host = context.req.header('host') ?? '';
-    if (token === undefined && !isLoopback(nameOf(host))) throw new Refusal(403, 'this server answers to its own address only');
+    if (token === undefined && !isLoopback(hostName(host).toLowerCase()))
+      throw new Refusal(403, 'this server answers to its own address only');
     const origin = context.req.header('origin');
     if (origin !== undefined && !isOf(origin, host)) throw new Refusal(403, 'this server takes no requests of other pages');
     if (context.req.method !== 'GET' && context.req.method !== 'HEAD') throw new Refusal(405, 'this server only shows: GET');
@@ -60,21 +60,15 @@ const cookieOf = (token: string): string => `toolwise_ui_${createHash('sha256').
 function checkToken(context: Context, token: string): Response | undefined {
   const url = new URL(context.req.url);
   const given = url.searchParams.get('token');
-  if (given !== null && same(given, token)) {
+  if (given !== null && sameSecret(given, token)) {
     setCookie(context, cookieOf(token), token, { httpOnly: true, sameSite: 'Strict', path: '/' });
     url.searchParams.delete('token');
     return context.redirect(`${url.pathname}${url.search}`, 303);
   }
-  if (!same(getCookie(context, cookieOf(token)) ?? '', token)) {
+  if (!sameSecret(getCookie(context, cookieOf(token)) ?? '', token)) {
     throw new Refusal(401, 'a token is needed: open the address that was printed when the server started');
   }
   return undefined;
-}
-
-/** Takes the same time whatever differs. */
-function same(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }
 
 /** Behind a proxy the scheme may differ; `null` is the origin of a page that has none. */
@@ -84,10 +78,4 @@ function isOf(origin: string, host: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Without port and brackets. */
-function nameOf(host: string): string {
-  const bracketed = /^\[([0-9a-fA-F:]+)\](?::\d+)?$/.exec(host);
-  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase();
 }

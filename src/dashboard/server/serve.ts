@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { serve as listen, type ServerType } from '@hono/node-server';
+import { isLoopback } from '../../access.js';
 import { UserError } from '../../userError.js';
 import { dashboard } from './app.js';
 import { assetsFolder } from './assets.js';
-import { isLoopback } from './security.js';
 
 export interface ServeOptions {
   readonly folder: string;
