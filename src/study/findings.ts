@@ -6,10 +6,12 @@ import { fenced, markdown, markdownTable } from './markdown.js';
 import type { ReportedClaim, StudyReport } from './report.js';
 import { figuresOf } from './reportFigures.js';
 import {
+  calibrationSentences,
   count,
   differenceText,
   duration,
   intervalText,
+  noiseRows,
   partSentences,
   pCell,
   repeatCommand,
@@ -39,6 +41,14 @@ export function findings(report: StudyReport, figures: string): Findings {
     `${runs.done} of ${runs.wanted} arm-runs are there: seeds ${seedsText(runs.seeds)}, ${duration(runs.seconds)} of one engine, ${count(runs.tokens)} tokens written${days}. ${runs.machines.length === 1 ? 'Machine' : 'Machines'}: ${runs.machines.map(markdown).join('; ')}.`,
     'The plans and every result are in the folder of the study; this page is made from it:',
     fenced('sh', `npx toolwise study report ${shellWord(folder)} --markdown FILE.md`),
+    ...(report.calibrations.length > 0 ? ['## Floor, ceiling, noise'] : []),
+    ...report.calibrations.flatMap((calibration) => [
+      markdown(calibrationSentences(calibration)),
+      markdownTable(
+        noiseRows(calibration).map((row) => row.map((cell) => markdown(String(cell)))),
+        [2, 3, 4, 5],
+      ),
+    ]),
     ...claims.map((claim) => claimText(claim, report, figures, files)),
   ];
   return { text: `${text.join('\n\n')}\n`, figures: files };

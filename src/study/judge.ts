@@ -114,7 +114,8 @@ export function counted(result: ArmResult, endpoint: Endpoint): number | undefin
 function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], arms: readonly JudgedArm[]): string[] {
   const notes: string[] = [];
   const least = Math.min(...parts.map(({ pairs }) => pairs.length));
-  if (least < plan.blocks) notes.push(`${least} of ${plan.blocks} blocks are there`);
+  const there = Math.min(...parts.map(({ pairs, without }) => pairs.length + without));
+  if (there < plan.blocks) notes.push(`${there} of ${plan.blocks} blocks are there`);
   if (least < LEAST_BLOCKS) notes.push(`fewer than ${LEAST_BLOCKS} blocks: exploratory by the rule`);
   for (const { above, below, endpoint, without } of parts)
     if (without > 0)

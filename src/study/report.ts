@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import type { Stage } from '../domain/event.js';
 import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
+import { type Calibration, calibrationsOf } from './calibration.js';
 import { type Endpoint, unitOf } from './endpoint.js';
 import { blocksOf, jobOf } from './jobs.js';
 import { counted, type JudgedArm, type JudgedClaim, judge } from './judge.js';
@@ -20,6 +21,7 @@ export interface StudyReport {
   /** Over how many claims Holm's procedure went. */
   readonly tested: number;
   readonly runs: Runs;
+  readonly calibrations: readonly Calibration[];
 }
 
 export interface Runs {
@@ -96,6 +98,7 @@ export function reportOf(folder: string, plans: readonly StudyPlan[], results: R
     plans,
     claims,
     tested: claims.filter(({ verdict }) => verdict.adjusted !== undefined).length,
+    calibrations: calibrationsOf(plans, claims, results),
     runs: {
       done: used.length,
       wanted: jobs.length,

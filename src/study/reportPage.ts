@@ -9,10 +9,12 @@ import { describeEndpoint } from './endpoint.js';
 import type { ArmRow, ReportedClaim, StudyReport } from './report.js';
 import { figuresOf } from './reportFigures.js';
 import {
+  calibrationSentences,
   count,
   differenceText,
   duration,
   intervalText,
+  noiseRows,
   partSentences,
   pCell,
   repeatCommand,
@@ -48,6 +50,7 @@ export function studyPage(report: StudyReport): string {
       html`${scopeSentences(report).map((text) => html`<p>${text}</p>`)}`,
       overview(claims, runs.models.length > 1),
       runFacts(report),
+      ...(report.calibrations.length > 0 ? [calibrationSection(report.calibrations)] : []),
       ...claims.map((claim) => claimSection(claim, report)),
       section('Plans', ...plans.map(({ name, title, text }) => folded(`${name}: ${title}`, quote(text)))),
     ],
@@ -91,6 +94,13 @@ function runFacts({ runs, plans, folder }: StudyReport): Html {
     ]),
   );
 }
+
+/** What can be told apart at all. */
+const calibrationSection = (calibrations: StudyReport['calibrations']): Html =>
+  section(
+    'Floor, ceiling, noise',
+    ...calibrations.map((calibration) => html`<p>${calibrationSentences(calibration)}</p>${table(noiseRows(calibration), { left: [1] })}`),
+  );
 
 function claimSection(claim: ReportedClaim, { folder, tested }: StudyReport): Html {
   const { anchor, plan, models, verdict, parts, checks, notes, rows } = claim;

@@ -1,4 +1,5 @@
 /** A report's sentences: what a verdict means and what it does not, in plain words and as plain text. Whoever shows them escapes them. */
+import type { Calibration } from './calibration.js';
 import { OUTCOME_TEXT, signed } from './claimText.js';
 import { describeEndpoint, type Endpoint, unitName } from './endpoint.js';
 import type { JudgedPart } from './judge.js';
@@ -95,6 +96,34 @@ export function scopeSentences({ runs }: StudyReport): string[] {
 }
 
 const small = (models: readonly string[]): string => (models.includes('nano') ? 'nano has about 1 million parameters. ' : '');
+
+/** Where policies begin and end, and how much one evaluation scatters. */
+export function calibrationSentences({ plans, floor, ceiling, evaluation }: Calibration): string {
+  return [
+    `${plans.join(', ')}:`,
+    floor &&
+      `policies begin at ${short(floor.mean)} % right in the first step's rollouts (${short(floor.deviation)} points between blocks).`,
+    ceiling &&
+      `The arm that ends highest is ${ceiling.arm} with ${short(ceiling.value.mean)} % (${short(ceiling.value.deviation)} points between blocks).`,
+    evaluation &&
+      `An evaluation of ${count(evaluation.problems)} problems${evaluation.samples > 1 ? ` with ${evaluation.samples} rollouts each` : ''} scatters by ${short(evaluation.deviation)} points there, by its draw of rollouts alone.`,
+  ]
+    .filter((text) => text !== undefined)
+    .join(' ');
+}
+
+/** The first row is the head. */
+export const noiseRows = ({ noise }: Calibration): (string | number)[][] => [
+  ['what is compared', 'in', 'deviation between blocks', 'of differences within blocks', 'blocks', 'interval, either way'],
+  ...noise.map(({ endpoint, unit, betweenBlocks, ofDifferences, blocks, reach }) => [
+    endpoint,
+    unit,
+    short(betweenBlocks),
+    short(ofDifferences),
+    blocks,
+    short(reach),
+  ]),
+];
 
 /** `npx toolwise study ...` that runs the claim's plan again, in a folder of its own. */
 export const repeatCommand = (folder: string, plan: string): string =>
