@@ -40,13 +40,13 @@ async function run(files: readonly string[], options: Options): Promise<void> {
   const out = options.out ?? join('runs', `study-${basename(plans[0]!.name)}`);
   for (const { name, notes } of plans) for (const note of notes) console.error(`${name}: ${note}`);
   const { describeStudy } = await import('../study/describe.js');
-  for (const line of describeStudy(plans, out)) console.error(line);
+  const parallel = wholeNumber('parallel', options.parallel);
+  for (const line of describeStudy(plans, out, parallel)) console.error(line);
   if (options.dryRun) return;
 
   const { runStudy } = await import('../study/runStudy.js');
   const { StudyProgressLine } = await import('./studyProgress.js');
   const progress = new StudyProgressLine();
-  const parallel = wholeNumber('parallel', options.parallel);
   const minutes = wholeNumber('minutes', options.minutes);
   try {
     const end = await interruptible((signal) =>

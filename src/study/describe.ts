@@ -1,9 +1,11 @@
 /** What a study will do, said before it begins: arms, runs, steps and rollouts, what is there already, and how long the rest may take. */
-import { blocksOf } from './jobs.js';
+import { type Estimate, estimate } from './estimate.js';
+import { blocksOf, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { readResults } from './studyFolder.js';
 
-export function describeStudy(plans: readonly StudyPlan[], out: string): string[] {
+/** @param parallel arms side by side; absent: as many as there are cores for */
+export function describeStudy(plans: readonly StudyPlan[], out: string, parallel?: number): string[] {
   const jobs = blocksOf(plans).flatMap((block) => block.jobs);
   const results = readResults(out);
   const left = jobs.filter(({ key }) => !results.has(key));
@@ -12,17 +14,19 @@ export function describeStudy(plans: readonly StudyPlan[], out: string): string[
   const steps = stages.reduce((sum, { rl }) => sum + rl.steps, 0);
   const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
   const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
-  const seconds = [...results.values()].map((result) => result.seconds).filter((value) => value > 0);
-  const mean = seconds.reduce((sum, value) => sum + value, 0) / seconds.length;
+  const known = left.length > 0 ? estimate(left, out) : undefined;
   return [
     ...plans.map(
       ({ name, title, blocks, arms, claims }) => `${name}: ${title} (${arms.length} arms, ${blocks} blocks, ${claims.length} claims)`,
     ),
     `${jobs.length} arm-runs${asked > jobs.length ? ` (${asked - jobs.length} shared between plans)` : ''}, ${jobs.length - left.length} there already, ${left.length} to run`,
-    `To run: ${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens; ${
-      seconds.length > 0
-        ? `about ${Math.ceil((mean * left.length) / 60)} minutes of one engine, from the ${seconds.length} that are there`
-        : 'how long is known when the first have ended'
-    }`,
+    `To run: ${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens; ${known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left))}`,
   ];
+}
+
+function timeText({ seconds, from: { here, machines } }: Estimate, parallel: number): string {
+  const minutes = (value: number): string => `${Math.max(1, Math.round(value / 60))} minutes`;
+  const engine = `${minutes(seconds)} of one engine`;
+  const time = parallel > 1 ? `about ${minutes(seconds / parallel)} with ${parallel} arms side by side (${engine})` : `about ${engine}`;
+  return `${time}, from what ${here ? 'arms took here' : `such arms took on ${machines.join(' and ')}`}`;
 }

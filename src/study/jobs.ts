@@ -1,4 +1,5 @@
-/** What a study has to run: one job an arm and block, each with a key by which equal ones are shared between claims and plans. Pure. */
+/** What a study has to run: one job an arm and block, each with a key by which equal ones are shared between claims and plans. Runs nothing. */
+import { availableParallelism } from 'node:os';
 import type { Recipe } from '../recipe/schema.js';
 import { type Arm, hashOf, type StudyPlan } from './plan.js';
 
@@ -43,6 +44,13 @@ export function blocksOf(plans: readonly StudyPlan[]): Block[] {
   return [...blocks.values()]
     .sort((a, b) => a.block - b.block || a.seed - b.seed)
     .map(({ block, seed, jobs }) => ({ block, seed, jobs: [...jobs.values()] }));
+}
+
+/** Arms side by side: as many as have cores for their engine's threads. */
+export function sideBySide(jobs: readonly Job[]): number {
+  const cores = availableParallelism();
+  const threads = Math.max(1, ...jobs.map(({ recipe }) => (recipe.engine.threads === 'auto' ? cores : recipe.engine.threads)));
+  return Math.max(1, Math.floor(cores / threads));
 }
 
 export function jobOf(plan: StudyPlan, arm: Arm, block: number): Job {

@@ -3,11 +3,11 @@
  * where it was. Does not judge: see `judge.ts`.
  */
 import { rmSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
-import { type Block, blocksOf, type Job } from './jobs.js';
+import { type Block, blocksOf, type Job, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { makeStart, type RunOptions, runArm } from './runArm.js';
 import { StudyFolder } from './studyFolder.js';
@@ -171,13 +171,6 @@ class Running {
     const seconds = this.#secondsOf(left);
     this.options.onProgress?.({ done: all - left, all, running: [...this.#running.values()], ...(seconds > 0 && { left: seconds }) });
   }
-}
-
-/** Arms side by side: as many as have cores for their engine's threads. */
-function sideBySide(jobs: readonly Job[]): number {
-  const cores = availableParallelism();
-  const threads = Math.max(1, ...jobs.map(({ recipe }) => (recipe.engine.threads === 'auto' ? cores : recipe.engine.threads)));
-  return Math.max(1, Math.floor(cores / threads));
 }
 
 /** A block stays on one machine: its arms are compared with each other. */

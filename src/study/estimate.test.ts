@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { describeStudy } from './describe.js';
+import { estimate } from './estimate.js';
+import { blocksOf } from './jobs.js';
+import { StudyFolder } from './studyFolder.js';
+import { madePlan, madeResults, PLAN } from './testSupport.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'estimate-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const plan = madePlan();
+const kept = StudyFolder.open(folder, [plan]);
+for (const result of madeResults(plan, 'wide', [0.5, 0.5], { seconds: 40 })) kept.keep(result);
+for (const result of madeResults(plan, 'narrow', [0.5, 0.5], { seconds: 80 })) kept.keep(result);
+kept.close();
+const jobsOf = (made: typeof plan) => blocksOf([made]).flatMap(({ jobs }) => jobs);
+
+describe('an estimate', () => {
+  it('is what equal arms took, whatever they are called, in any block', () => {
+    const other = madePlan({ name: 'other', seed: 100, blocks: 3 });
+    expect(estimate(jobsOf(other), folder)).toEqual({
+      seconds: expect.closeTo(3 * (40 + 80), 6),
+      from: { here: true, machines: ['a processor'] },
+    });
+  });
+
+  it('goes by the number of conversations for other arms of the same model', () => {
+    const twice = madePlan({
+      blocks: 1,
+      base: { extends: 'nano', rl: { steps: 3, epochs: 3 }, problems: { evaluation: { kind: 'calc-small', count: 512 } } },
+    });
+    // 3 steps of 128 rollouts, written once and trained on 1 or 3 times, and 512 for the evaluation.
+    const passes = (epochs: number): number => 1 + 512 + 3 * 128 * (1 + epochs);
+    expect(estimate(jobsOf(twice), folder)!.seconds).toBeCloseTo((2 * 60 * passes(3)) / passes(1), 6);
+  });
+
+  it('is none for a model that nobody has run', () => {
+    expect(estimate(jobsOf(madePlan({ base: { ...PLAN.base, model: './models/unheard-of' } })), folder)).toBeUndefined();
+  });
+
+  it('is told with what it rests on', () => {
+    expect(describeStudy([plan], folder, 2).at(-1)).toMatch(
+      /about 4 minutes with 2 arms side by side \(8 minutes of one engine\), from what arms took here$/,
+    );
+  });
+});
