@@ -18,6 +18,13 @@ describe('deviations from the paper', () => {
     expect(found.find(({ path }) => path === 'rl.algorithm.oldLogProbs')?.note).toContain('saves a forward pass');
   });
 
+  it('name what repeats a fault of the released code', async () => {
+    const set = ['sft.mask=reference', 'rl.reward.grader=reference'];
+    const found = deviations((await loadRecipe('demo', { set })).recipe);
+    expect(found.find(({ path }) => path === 'sft.mask')).toMatchObject({ paper: 'absent', here: 'reference' });
+    expect(found.find(({ path }) => path === 'rl.reward.grader')).toMatchObject({ paper: 'absent', here: 'reference' });
+  });
+
   it('leave out stages that are not run', async () => {
     const { recipe } = await loadRecipe('demo', { set: ['stages=[rl]'] });
     expect(deviations(recipe).filter(({ path }) => path.startsWith('sft.'))).toEqual([]);

@@ -18,7 +18,7 @@ export interface Deviation {
 const OPTIMIZER = ['learningRate', 'schedule', 'betas', 'epsilon', 'weightDecay', 'gradClip'];
 
 const COMPARED = {
-  sft: ['demonstrations', 'epochs', 'batchSize', 'maxTokens', ...OPTIMIZER],
+  sft: ['demonstrations', 'epochs', 'batchSize', 'maxTokens', 'mask', ...OPTIMIZER],
   rl: [
     ...['steps', 'groupsPerStep', 'groupSize', 'updatesPerStep', 'epochs', 'temperature', 'allWrongGroups', 'refresh', 'async'],
     ...['dynamicSampling', ...OPTIMIZER],
@@ -26,7 +26,7 @@ const COMPARED = {
       (key) => `algorithm.${key}`,
     ),
     ...['truncatedImportanceSampling', 'oldLogProbs'].map((key) => `algorithm.${key}`),
-    ...['toolBonus', 'overlong', 'reference'].map((key) => `reward.${key}`),
+    ...['toolBonus', 'overlong', 'reference', 'grader'].map((key) => `reward.${key}`),
   ],
   limits: ['turns', 'callsPerTurn', 'promptTokens', 'turnTokens', 'responseTokens', 'toolTokens'],
   evaluation: ['samples', 'temperature', 'topP', 'topK'],
@@ -34,8 +34,10 @@ const COMPARED = {
 } as const;
 
 const NOTES: Readonly<Record<string, string>> = {
+  'sft.mask': 'the released mask: the first token of each turn is not trained, the one after the turn is',
   'rl.algorithm.oldLogProbs': 'saves a forward pass; the gap between sampler and trainer is a metric',
   'rl.reward.reference': 'the released reward: bonus for wrong answers only, tool tokens count as length',
+  'rl.reward.grader': 'the released grading of training rollouts: answers are compared as texts',
   'rl.allWrongGroups': 'the paper trains groups without a right answer like all others',
   'rl.refresh': 'the paper selects problems once, before RL',
   'rl.async': 'the paper trains on rollouts of the policy that the step starts from',

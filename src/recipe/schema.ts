@@ -19,6 +19,8 @@ export const problemSourceSchema = z.union([
     count: count.optional(),
     seed: z.int().nonnegative().optional(),
     levels: z.array(z.int().min(1).max(3)).optional(),
+    /** Half of the right answers are written in other forms, such as 1,240 or 12.0. For studies of graders; absent: all are plain. */
+    answers: z.literal('varied').optional(),
   }),
   z.strictObject({
     /** Parquet, JSON Lines, JSON, CSV or TSV, here or on the hub (`hf:owner/name/path@revision`). */
@@ -138,6 +140,8 @@ const sftSchema = z.strictObject({
   batchSize: count.default(32),
   /** Prompt and response together; longer demonstrations are left out, and said so. */
   maxTokens: count.default(32768),
+  /** The released code's mask: one token late, so that the first token of each turn is not trained. For studies; absent: the right one. */
+  mask: z.literal('reference').optional(),
   ...optimizerFields,
   learningRate: positive.default(5e-5),
   schedule: scheduleSchema.default({ kind: 'cosine', warmup: 0.1, floor: 0 }),
@@ -170,6 +174,8 @@ const rewardSchema = z.strictObject({
   overlong: z.strictObject({ maxTokens: count, cacheTokens: count }).nullable().default({ maxTokens: 16384, cacheTokens: 4096 }),
   /** The released code's reward: bonus for wrong answers only, and tool tokens count as length. */
   reference: z.boolean().default(false),
+  /** Who grades training rollouts: the released code's grading, which compares answers as texts. For studies; absent: ours, as in evaluations. */
+  grader: z.literal('reference').optional(),
 });
 
 const refreshSchema = z.strictObject({

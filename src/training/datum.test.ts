@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toDatum, toResponse } from './datum.js';
+import { referenceMask, toDatum, toResponse } from './datum.js';
 
 const sequence = { promptTokens: [10, 11, 12], tokens: [20, 21, 30, 22], mask: [1, 1, 0, 1] };
 
@@ -36,5 +36,37 @@ describe('toDatum', () => {
     expect(() => toDatum({ ...sequence, promptTokens: [] })).toThrow('prompt token');
     expect(() => toDatum({ ...sequence, mask: [0, 0, 0, 0] })).toThrow('without a trained token');
     expect(() => toDatum(sequence, { logProbs: [1] })).toThrow('1 entries for 4');
+  });
+});
+
+describe("the released code's mask", () => {
+  // two turns of three tokens, their ends 29 and 49, with two tokens of ours between them
+  const turns = { promptTokens: [10, 11], tokens: [20, 21, 29, 30, 31, 40, 41, 49], mask: [1, 1, 1, 0, 0, 1, 1, 1] };
+  const trained = (mask: readonly number[]): number[] => {
+    const { targets, weights } = toDatum({ ...turns, mask });
+    return targets.filter((_, i) => weights[i] === 1);
+  };
+
+  it('loses the first token of each turn, and trains the one after the turn', () => {
+    expect(trained(turns.mask)).toEqual([20, 21, 29, 40, 41, 49]);
+    expect(trained(referenceMask(turns.mask))).toEqual([21, 29, 30, 41, 49]);
+  });
+
+  it('has nothing in place of the token after the last turn where nothing follows', () => {
+    const { targets, weights } = toDatum({ ...turns, mask: referenceMask(turns.mask) });
+    expect([targets.at(-1), weights.at(-1)]).toEqual([49, 1]);
+    expect(referenceMask(turns.mask)).toHaveLength(turns.tokens.length);
+  });
+
+  it('moves weights by one position against the same targets, and nothing else', () => {
+    const [right, released] = [toDatum(turns), toDatum({ ...turns, mask: referenceMask(turns.mask) })];
+    expect([released.inputTokens, released.targets]).toEqual([right.inputTokens, right.targets]);
+    expect(right.weights).toEqual([0, 1, 1, 1, 0, 0, 1, 1, 1]);
+    expect(released.weights).toEqual([0, 0, 1, 1, 1, 0, 0, 1, 1]);
+  });
+
+  it('leaves nothing of a turn of one token at the end', () => {
+    expect(referenceMask([1])).toEqual([0]);
+    expect(referenceMask([1, 0, 1])).toEqual([0, 1, 0]);
   });
 });

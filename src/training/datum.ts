@@ -46,6 +46,13 @@ export function toDatum(sequence: TokenSequence, fields: TokenFields = {}): Datu
   };
 }
 
+/**
+ * The mask that the released code trains with, on the tokens whose own mask is given. There the mask of a sequence is laid against its targets
+ * without being shifted with them, so that a token counts where the one before it should: the first token of each of the model's turns is
+ * lost, and the one after each turn, if there is one, is trained in its place.
+ */
+export const referenceMask = (mask: readonly number[]): number[] => [0, ...mask].slice(0, mask.length);
+
 /** Reads per-position values of a Datum (such as returned log-probs) back as values per response token, 0 where nothing is trained. */
 export function toResponse(sequence: TokenSequence, values: ArrayLike<number>): Float64Array {
   const lead = sequence.promptTokens.length - 1;

@@ -45,13 +45,13 @@ describe('demonstrations from a file', () => {
     await model.remove();
   });
 
-  async function build(file: string, contextTokens = 4096, warnings: string[] = []): Promise<Demonstration[]> {
+  async function build(file: string, contextTokens = 4096, warnings: string[] = [], over: object = {}): Promise<Demonstration[]> {
     const session = {
       format,
       toolbox: { descriptions: [describing('recipe_tool')] },
       rolloutSettings: () => ({ system: 'Be exact.', contextTokens }),
     } as unknown as Session;
-    const stage = { demonstrations: { file }, maxTokens: 4096 } as unknown as SftStage;
+    const stage = { demonstrations: { file }, maxTokens: 4096, ...over } as unknown as SftStage;
     return buildDemonstrations(stage, session, 1, { warn: (text) => warnings.push(text), signal: new AbortController().signal });
   }
 
@@ -85,6 +85,21 @@ describe('demonstrations from a file', () => {
     expect((await build(file, 1000, warnings)).length).toBe(1);
     expect(warnings).toEqual(["1 of 2 demonstrations are longer than 1000 tokens, the model's context, and are left out"]);
     await expect(build(file, 10)).rejects.toThrow("no demonstration fits into 10 tokens, the model's context");
+  });
+
+  it("are left out, and it is said, where the released code's mask leaves nothing of them", async () => {
+    const file = join(folder, 'short.jsonl');
+    const silent: Message[] = [
+      { role: 'user', content: 'Say nothing.' },
+      { role: 'assistant', content: '' },
+    ];
+    writeFileSync(file, [conversation, silent].map((messages) => `${JSON.stringify(conversationRow(messages))}\n`).join(''));
+    const warnings: string[] = [];
+    expect((await build(file, 4096, warnings)).length).toBe(2);
+    expect((await build(file, 4096, warnings, { mask: 'reference' })).length).toBe(1);
+    expect(warnings).toEqual(['1 demonstrations have no token that sft.mask trains, and are left out']);
+    writeFileSync(file, `${JSON.stringify(conversationRow(silent))}\n`);
+    await expect(build(file, 4096, [], { mask: 'reference' })).rejects.toThrow('no token of any demonstration');
   });
 
   it('are refused by file and row where a row is broken or says nothing', async () => {

@@ -20,6 +20,7 @@ import type { Session } from '../session/session.js';
 import { codeInterpreter } from '../tools/codeInterpreter.js';
 import type { ToolDescription } from '../tools/jsonSchema.js';
 import { UserError } from '../userError.js';
+import { asTrained } from './sft.js';
 
 const PROGRAMS_AT_ONCE = 4;
 
@@ -63,7 +64,16 @@ export async function buildDemonstrations(
   }
   if (kept.length < all.length)
     options.warn(`${all.length - kept.length} of ${all.length} demonstrations are longer than ${limit}, and are left out`);
-  return kept;
+  return stage.mask === undefined ? kept : withTrained(kept, stage, options);
+}
+
+/** Those in which the stage's own mask leaves something to be trained: the reference's takes a turn of one token away. */
+function withTrained(all: readonly Demonstration[], stage: SftStage, { warn }: BuildOptions): Demonstration[] {
+  const trained = all.filter((demonstration) => asTrained(demonstration, stage).mask.includes(1));
+  if (trained.length === 0) throw new UserError('sft.mask leaves no token of any demonstration to be trained', 'Leave it out.');
+  if (trained.length < all.length)
+    warn(`${all.length - trained.length} demonstrations have no token that sft.mask trains, and are left out`);
+  return trained;
 }
 
 interface Conversation {

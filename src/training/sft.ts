@@ -8,7 +8,7 @@ import type { Metrics } from '../domain/event.js';
 import type { AdamParams, Trainer } from '../engine/trainer.js';
 import { deriveSeed, Random } from '../random.js';
 import type { SftStage } from '../recipe/schema.js';
-import { toDatum } from './datum.js';
+import { referenceMask, toDatum } from './datum.js';
 import { scheduleFactor } from './schedule.js';
 
 /** Updates that a stage makes with so many demonstrations. */
@@ -28,6 +28,10 @@ export function sftBatch(demonstrations: readonly Demonstration[], stage: SftSta
   return order.slice(start, start + stage.batchSize);
 }
 
+/** A demonstration with the mask that the stage trains with. */
+export const asTrained = (demonstration: Demonstration, { mask }: Pick<SftStage, 'mask'>): Demonstration =>
+  mask === undefined ? demonstration : { ...demonstration, mask: referenceMask(demonstration.mask) };
+
 /** One update. Loss: -sum w log p with w = 1 / trained tokens of the batch, nats a token. */
 export async function sftStep(
   trainer: Trainer,
@@ -38,7 +42,7 @@ export async function sftStep(
   signal?: AbortSignal,
 ): Promise<Metrics> {
   const started = performance.now();
-  const batch = sftBatch(demonstrations, stage, seed, update);
+  const batch = sftBatch(demonstrations, stage, seed, update).map((demonstration) => asTrained(demonstration, stage));
   const weights = miniBatchWeights(
     batch.map((demonstration) => demonstration.mask),
     'token-mean',
