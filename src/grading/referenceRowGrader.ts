@@ -7,15 +7,22 @@ import { goldKind, type ReferenceVerdict } from '../reward/reference/codeScore.j
 import { computeScore, type ReferenceInput } from '../reward/reference/computeScore.js';
 import type { ReferenceScore } from '../reward/reference/referenceScore.js';
 import { runReferenceTests, SandboxFailure } from '../reward/reference/runTests.js';
+import type { CodeRunner } from '../sandbox/codeRunner.js';
 import type { RowResult } from './graded.js';
 import type { GradingRow } from './gradingRow.js';
 import { programText, type RowGrader } from './rowGrader.js';
-import type { SandboxOnDemand } from './sandboxOnDemand.js';
 
 /** Turns of a response without a tool round. */
 const TURNS_WITHOUT_TOOLS = 2;
 
-export function referenceRowGrader(sandbox: SandboxOnDemand): RowGrader {
+/** A sandbox that the first program opens. */
+interface Programs {
+  readonly runner: CodeRunner;
+  /** @throws UserError where there is no sandbox */
+  open(): Promise<unknown>;
+}
+
+export function referenceRowGrader(sandbox: Programs): RowGrader {
   return async (row, signal): Promise<RowResult> => {
     if (row.kind === 'code') await sandbox.open();
     const input = inputOf(row);

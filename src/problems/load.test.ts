@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { gradeAnswer } from '../reward/math/gradeAnswer.js';
 import { UserError } from '../userError.js';
 import { loadProblems, parseProblems } from './load.js';
 
@@ -94,5 +95,18 @@ describe('problems from a generator', () => {
     const levels = await loadProblems({ kind: 'calc-small', levels: [1] }, options);
     expect(levels.map((problem) => problem.tags?.level)).toEqual([1, 1, 1, 1, 1]);
     await expect(loadProblems('calc', { split: 'train', seed: 1 })).rejects.toThrow(/how many are wanted/);
+  });
+
+  it('differ with varied answers in how some of these are written, and in nothing else', async () => {
+    const options = { split: 'train', seed: 3, count: 40 } as const;
+    const [plain, varied] = [
+      await loadProblems('calc-small', options),
+      await loadProblems({ kind: 'calc-small', answers: 'varied' }, options),
+    ];
+    expect(varied.map((problem, i) => ({ ...problem, answer: plain[i]!.answer }))).toEqual(plain);
+    const other = varied.filter(({ answer }, i) => answer !== plain[i]!.answer);
+    expect(other.length).toBeGreaterThan(8);
+    expect(other.length).toBeLessThan(32);
+    for (const [i, { answer }] of varied.entries()) expect(gradeAnswer(plain[i]!.answer, answer!).correct).toBe(true);
   });
 });

@@ -7,6 +7,7 @@ import type { ProblemSource } from '../recipe/schema.js';
 import { parseJsonLines } from '../tables/json.js';
 import type { TableRow } from '../tables/table.js';
 import { UserError } from '../userError.js';
+import { variedAnswer } from './answerForms.js';
 import { type CalcLevel, type CalcSplit, calcProblems } from './calc.js';
 import { openProblems } from './readProblems.js';
 import { EXAMPLE, plain } from './schemas/plain.js';
@@ -31,13 +32,15 @@ export async function loadProblems(source: ProblemSource, options: LoadOptions):
   }
   const count = named.count ?? options.count;
   if (count === undefined) throw new UserError(`problems: ${named.kind} is endless; how many are wanted?`, 'Set count.');
-  return calcProblems({
+  const problems = calcProblems({
     size: named.kind === 'calc' ? 'standard' : 'small',
     split: options.split,
     seed: named.seed ?? options.seed,
     count,
     ...(named.levels === undefined ? {} : { levels: named.levels as CalcLevel[] }),
   });
+  if (named.answers === undefined) return problems;
+  return problems.map((problem) => ({ ...problem, answer: variedAnswer(problem.answer, problem.id) }));
 }
 
 type NamedSource = Exclude<ProblemSource, string>;

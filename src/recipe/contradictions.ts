@@ -18,6 +18,10 @@ export function contradictions(recipe: Recipe): string[] {
       `limits.toolTokens (${limits.toolTokens}) leaves nothing of limits.responseTokens (${limits.responseTokens}) for the model.`,
     );
   }
+  const taught = sft && 'problems' in sft.demonstrations ? sft.demonstrations.problems : undefined;
+  if (typeof taught === 'object' && 'answers' in taught && taught.answers !== undefined) {
+    found.push('sft.demonstrations.problems.answers varied is for RL and evaluation: demonstrations are made from plain answers.');
+  }
   if (recipe.evaluation.topP === 0) found.push('evaluation.topP must be above 0.');
   if (recipe.engine.deterministic && recipe.engine.device === 'cuda') {
     found.push('engine.deterministic needs engine.device cpu: on a GPU sums are not repeated bit for bit.');

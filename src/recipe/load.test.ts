@@ -205,6 +205,14 @@ describe('recipes as objects', () => {
     expect(() => resolveRecipe({ extends: 'nano', nam: 'x' } as unknown as RecipeInput)).toThrow('unknown key nam. Did you mean name?');
   });
 
+  it('make no demonstrations of answers in other forms', async () => {
+    const varied = { kind: 'calc-small', answers: 'varied' } as const;
+    const { recipe } = await loadRecipe('nano', { set: ['problems.train.answers=varied'] });
+    expect(recipe.problems.train).toEqual(varied);
+    const sft = { demonstrations: { teacher: 'scripted', problems: varied, count: 8 } } as const;
+    expect(() => resolveRecipe({ extends: 'demo', name: 'mine', sft } as unknown as RecipeInput)).toThrow('made from plain answers');
+  });
+
   it('differ by path, without name and description', async () => {
     const was = (await loadRecipe('nano')).recipe;
     const is = (

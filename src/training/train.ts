@@ -6,6 +6,7 @@ import { agentOf, nameOf, openAgent, recipeWithAgent } from '../agents/openAgent
 import { broadcast } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import { type Report, writeReport } from '../evaluation/report.js';
+import { openReferenceGrader } from '../grading/referenceGrader.js';
 import { openProblemGrader } from '../reward/problemGrader.js';
 import type { RunWriter } from '../runs/writer.js';
 import { runFolder, withRun } from '../session/withRun.js';
@@ -69,11 +70,13 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       options.onFolder?.(folder);
       const warn = (text: string): void => log(text, 'warning');
       const trackers = new TrackerHub(options.trackers ?? [], { folder, info: writer.info, resumed: resume }, { warn });
-      const byKind = openProblemGrader({ runner: session.runner, sandbox: recipe.sandbox.kind });
+      const sandbox = { runner: session.runner, sandbox: recipe.sandbox.kind };
+      const byKind = openProblemGrader(sandbox);
+      const inTraining = recipe.rl?.reward.grader === 'reference' ? openReferenceGrader(sandbox) : byKind;
       let outcome: RunOutcome = { kind: 'interrupted' };
       const open = agent && (await openAgent(agent, { modelId: session.model.name, log }));
       try {
-        const scoring = scoringOf(options, recipe, byKind.grader);
+        const scoring = scoringOf(options, recipe, inTraining.grader);
         const grader = graderOf(options, byKind.grader);
         const told = broadcast(sink, trackers.sink);
         const parts = {
@@ -104,6 +107,7 @@ export async function train<P extends Problem = Problem>(options: TrainOptions<P
       } finally {
         await open?.close();
         await byKind.close();
+        if (inTraining !== byKind) await inTraining.close();
         await trackers.end(outcome);
       }
     },
