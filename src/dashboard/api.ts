@@ -18,15 +18,18 @@
  *     GET /api/runs/RUN/export/metrics.csv | metrics.jsonl | trajectories.csv | trajectories.jsonl?...TrajectoryQuery
  *     GET /api/reports                                     ReportLink[]  (data reports in the folder, outside runs)
  *     GET /api/reports/NAME                                the report's file as it is
+ *     GET /api/studies                                     StudySummary[]
+ *     GET /api/studies/STUDY                               StudyDetail
  *     GET /api/events                                      server-sent events: LiveEvent, each with an id; Last-Event-ID resumes
  *
- * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `@` is that folder itself.
+ * RUN is the run's folder relative to the one that is shown, encoded by encodeURIComponent; `@` is that folder itself. So is STUDY.
  */
 import type { EnvironmentOutcome } from '../domain/environmentOutcome.js';
 import type { CheckpointRecord, Metrics, Stage } from '../domain/event.js';
 import type { StopReason } from '../domain/stopReason.js';
 import type { Turn } from '../domain/turn.js';
 import type { Verdict } from '../domain/verdict.js';
+import type { Outcome } from '../study/verdict.js';
 
 /** JSON has no NaN: null stands for it. */
 export type Num = number | null;
@@ -328,6 +331,144 @@ export interface ReportLink {
   readonly title: string;
   readonly bytes: number;
   readonly kind: 'html' | 'json' | 'markdown';
+}
+
+/** `running`: a live process holds its lock; `stopped`: something is left to run, and nobody runs it. */
+export type StudyState = 'running' | 'stopped' | 'complete' | 'unreadable';
+
+export interface StudySummary {
+  readonly id: string;
+  /** Last part of the folder's path. */
+  readonly name: string;
+  readonly state: StudyState;
+  readonly plans: readonly { readonly name: string; readonly title: string }[];
+  readonly claims: number;
+  /** Arm-runs that are there, of those that the plans ask for; what plans share counts once. */
+  readonly done: number;
+  readonly wanted: number;
+  /** Complete ones. */
+  readonly blocksDone: number;
+  readonly blocksWanted: number;
+  /** ISO. */
+  readonly lastResultAt?: string;
+  /** Why it cannot be read. */
+  readonly note?: string;
+}
+
+export interface StudyDetail extends StudySummary {
+  readonly grids: readonly StudyGrid[];
+  /** Runs that make what a block begins with. */
+  readonly starts: readonly StudyStart[];
+  readonly claimList: readonly StudyClaim[];
+  /** What verdicts are about, in sentences. */
+  readonly scope: readonly string[];
+  readonly facts?: StudyFacts;
+  readonly left?: StudyEstimate;
+  /** Files that cannot be read, and results that belong to no plan: a sentence each. */
+  readonly problems: readonly string[];
+  /** Name of the study's report among the reports of the folder, where one was written. */
+  readonly report?: string;
+}
+
+/** One plan's arms and blocks. */
+export interface StudyGrid {
+  readonly plan: string;
+  readonly title: string;
+  readonly done: number;
+  readonly wanted: number;
+  readonly arms: readonly StudyArm[];
+  readonly blocks: readonly { readonly block: number; readonly seed: number; readonly cells: readonly StudyCell[] }[];
+}
+
+export interface StudyArm {
+  readonly name: string;
+  /** What the number in its cells is: the first endpoint that a claim compares it in, else the accuracy at its end. */
+  readonly endpoint: string;
+  /** `points`, `steps` or `units`. */
+  readonly unit: string;
+}
+
+/** One arm in one block. */
+export interface StudyCell {
+  /** Equal keys are one run, which plans share. */
+  readonly key: string;
+  /** `interrupted`: begun and not ended, and nobody writes it: the study goes on with it. */
+  readonly state: 'done' | 'running' | 'interrupted' | 'waiting';
+  /** Of its run, where that is there to be looked at. */
+  readonly run?: string;
+  /** Of one that has begun; absent where no stage has. */
+  readonly progress?: StudyProgress;
+  readonly value?: Num;
+  readonly seconds?: number;
+  readonly diverged?: string;
+}
+
+export interface StudyProgress {
+  readonly stage: Stage;
+  readonly done: number;
+  readonly steps: number;
+}
+
+export interface StudyStart {
+  /** 0-based. */
+  readonly block: number;
+  readonly seed: number;
+  readonly run: string;
+  readonly running: boolean;
+  readonly progress?: StudyProgress;
+}
+
+/** From the arm-runs that have ended. */
+export interface StudyEstimate {
+  readonly seconds: number;
+  /** Mean of an arm-run. */
+  readonly each: number;
+  /** How many arm-runs that is the mean of. */
+  readonly of: number;
+  /** Runs beside each other. */
+  readonly beside: number;
+}
+
+export interface StudyFacts {
+  readonly seeds: string;
+  /** Of one engine. */
+  readonly seconds: number;
+  readonly tokens: number;
+  readonly models: readonly string[];
+  readonly machines: readonly string[];
+}
+
+/** Texts are plain text of a plan's author: whoever shows them escapes them. */
+export interface StudyClaim {
+  readonly plan: string;
+  readonly id: string;
+  readonly says: string;
+  readonly paper?: string;
+  /** Limits of the trial. */
+  readonly fair: string;
+  readonly models: readonly string[];
+  /** So far; absent where no block holds both arms. */
+  readonly verdict?: { readonly outcome: Outcome; readonly text: string; readonly sentence: string; readonly adjusted: string };
+  readonly parts: readonly StudyPart[];
+  readonly checks: readonly { readonly holds: boolean; readonly text: string }[];
+  readonly notes: readonly string[];
+  readonly blocksWanted: number;
+}
+
+export interface StudyPart {
+  readonly above: string;
+  readonly below: string;
+  readonly endpoint: string;
+  /** In words, with interval and unit. */
+  readonly difference: string;
+  readonly mean: Num;
+  readonly low: Num;
+  readonly high: Num;
+  readonly margin: number;
+  readonly unit: string;
+  /** That count. */
+  readonly blocks: number;
+  readonly sentence: string;
 }
 
 export type LiveEvent =

@@ -15,6 +15,7 @@ import { dataReports, linksOf, reportFiles, sendReport } from './reports.js';
 import type { RunView } from './runView.js';
 import { type Access, guard } from './security.js';
 import { streamed } from './streamed.js';
+import { Studies } from './studies.js';
 import { detailOf, unreadable } from './summary.js';
 import { systemOf } from './systemText.js';
 import { Tokenizers, viewTokens } from './tokens.js';
@@ -39,6 +40,7 @@ const MOST_POINTS = 20_000;
 
 export function dashboard({ folder, assets, token, live: liveOptions }: DashboardOptions): Dashboard {
   const catalogue = new Catalogue(folder);
+  const studies = new Studies(catalogue);
   const live = new Live(catalogue, liveOptions);
   const tokenizers = new Tokenizers();
   const page = new Assets(assets);
@@ -53,6 +55,8 @@ export function dashboard({ folder, assets, token, live: liveOptions }: Dashboar
   });
 
   app.get('/api/runs', async (context) => context.json(await catalogue.list()));
+  app.get('/api/studies', (context) => context.json(studies.list()));
+  app.get('/api/studies/:study', async (context) => context.json(await studies.detail(context.req.param('study'))));
   app.get('/api/events', (context) => live.connect(context.req.header('last-event-id') ?? (context.req.query('lastEventId') || undefined)));
   app.get('/api/reports', (context) => context.json(linksOf(dataReports(catalogue.folder.pages()))));
   app.get('/api/reports/:name', (context) => sendReport(dataReports(catalogue.folder.pages()), context.req.param('name')));

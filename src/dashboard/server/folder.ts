@@ -1,6 +1,6 @@
 /**
- * The runs below the shown folder: every folder with a `run.sqlite`, down to a bounded depth and number. Links are not followed, so nothing
- * outside is ever reached. Knows paths, not what is in a run.
+ * The runs below the shown folder: every folder with a `run.sqlite`, down to a bounded depth and number; and the studies: those with a
+ * `study.json` beside plans or results. Links are not followed, so nothing outside is ever reached. Knows paths, not what is in a run.
  */
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
@@ -8,6 +8,8 @@ import { RUN_FILE } from '../../runs/store.js';
 
 /** Id of the shown folder where it is a run itself; a path of `.` cannot travel in a URL. */
 export const SELF = '@';
+
+const STUDY_FILE = 'study.json';
 
 export interface FoundRun {
   readonly id: string;
@@ -26,7 +28,7 @@ interface Listing {
   readonly changed: number;
   readonly read: number;
   readonly folders: readonly string[];
-  /** `run.sqlite` and what may be a report. */
+  /** `run.sqlite`, `study.json` and what may be a report. */
   readonly files: readonly string[];
 }
 
@@ -44,6 +46,7 @@ export class Folder {
   readonly root: string;
   #listings = new Map<string, Listing>();
   #runs = new Map<string, FoundRun>();
+  #studies = new Map<string, FoundRun>();
   #pages: string[] = [];
   #looked = 0;
   /** Whether there is more than is looked at. */
@@ -63,6 +66,7 @@ export class Folder {
     this.#looked = Date.now();
     const listings = new Map<string, Listing>();
     const runs = new Map<string, FoundRun>();
+    const studies = new Map<string, FoundRun>();
     const pages: string[] = [];
     const waiting: { readonly folder: string; readonly depth: number }[] = [{ folder: this.root, depth: 0 }];
     this.cutShort = false;
@@ -71,12 +75,11 @@ export class Folder {
       const listing = this.#list(folder);
       if (!listing) continue;
       listings.set(folder, listing);
-      if (listing.files.includes(RUN_FILE)) {
-        const id = folder === this.root ? SELF : relative(this.root, folder).split(sep).join('/');
-        runs.set(id, { id, name: basename(folder), folder });
-      } else {
-        for (const name of listing.files) if (pages.length < MOST_PAGES) pages.push(join(folder, name));
-      }
+      const id = folder === this.root ? SELF : relative(this.root, folder).split(sep).join('/');
+      const found = { id, name: basename(folder), folder };
+      if (isStudy(listing)) studies.set(id, found);
+      if (listing.files.includes(RUN_FILE)) runs.set(id, found);
+      else for (const name of listing.files) if (PAGE.test(name) && pages.length < MOST_PAGES) pages.push(join(folder, name));
       for (const name of listing.folders) {
         if (depth >= DEEPEST || waiting.length >= MOST_FOLDERS) this.cutShort = true;
         else waiting.push({ folder: join(folder, name), depth: depth + 1 });
@@ -84,6 +87,7 @@ export class Folder {
     }
     this.#listings = listings;
     this.#runs = runs;
+    this.#studies = studies;
     this.#pages = pages;
     return runs;
   }
@@ -91,6 +95,12 @@ export class Folder {
   /** Of the last look, or of a new one where it is not known. */
   run(id: string): FoundRun | undefined {
     return this.#runs.get(id) ?? this.runs().get(id);
+  }
+
+  /** By id, as `runs`. */
+  studies(age = 0): ReadonlyMap<string, FoundRun> {
+    this.runs(age);
+    return this.#studies;
   }
 
   /** Pages that lie outside runs. */
@@ -112,7 +122,8 @@ export class Folder {
       for (const entry of readdirSync(folder, { withFileTypes: true })) {
         if (entry.isDirectory()) {
           if (!entry.name.startsWith('.') && !LEFT_OUT.has(entry.name)) folders.push(entry.name);
-        } else if (entry.isFile() && (entry.name === RUN_FILE || PAGE.test(entry.name))) files.push(entry.name);
+        } else if (entry.isFile() && (entry.name === RUN_FILE || entry.name === STUDY_FILE || PAGE.test(entry.name)))
+          files.push(entry.name);
       }
       return { changed, read: Date.now(), folders: folders.sort(), files };
     } catch {
@@ -121,3 +132,6 @@ export class Folder {
     }
   }
 }
+
+const isStudy = ({ files, folders }: Listing): boolean =>
+  files.includes(STUDY_FILE) && (folders.includes('results') || folders.includes('plans'));

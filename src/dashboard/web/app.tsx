@@ -16,6 +16,8 @@ import { type Crumb, crumbsOf, viewOf } from './views.js';
 const RunPage = lazy(() => import('./run/RunPage.js'));
 const ComparePage = lazy(() => import('./compare/ComparePage.js'));
 const ReportsView = lazy(() => import('./reports/ReportsView.js'));
+const StudiesPage = lazy(() => import('./studies/StudiesPage.js'));
+const StudyPage = lazy(() => import('./studies/StudyPage.js'));
 
 export function App() {
   const route = useRoute();
@@ -23,7 +25,7 @@ export function App() {
   const crumbs = crumbsOf(view);
   const [help, setHelp] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const place = `${view.kind}/${view.kind === 'run' ? `${view.run}/${view.tab}` : ''}`;
+  const place = `${view.kind}/${view.kind === 'run' ? `${view.run}/${view.tab}` : view.kind === 'studies' ? view.study : ''}`;
   const before = useRef(place);
 
   useEffect(() => {
@@ -41,6 +43,7 @@ export function App() {
     { keys: '?', label: 'this list', run: () => setHelp(true) },
     { keys: '/', label: 'search', run: focusSearch },
     { keys: 'g r', label: 'go to the runs', run: () => navigate(asLeft(href([]))) },
+    { keys: 'g s', label: 'go to the studies', run: () => navigate(href(['studies'])) },
     { keys: 'g d', label: 'go to the data reports', run: () => navigate(href(['reports'])) },
     { keys: 't', label: 'light, dark or as the system', run: nextTheme },
     { keys: 'Escape', label: 'back, up', run: () => goUp(crumbs) },
@@ -75,6 +78,9 @@ export function App() {
           </ol>
         </nav>
         <div class="top-tools">
+          <a class="top-link top-always" href={href(['studies'])} aria-current={view.kind === 'studies' ? 'page' : undefined}>
+            Studies
+          </a>
           <a class="top-link" href={href(['reports'])} aria-current={view.kind === 'reports' ? 'page' : undefined}>
             Data reports
           </a>
@@ -90,6 +96,7 @@ export function App() {
         {view.kind === 'run' && <RunPage key={view.run} run={view.run} tab={view.tab} rest={view.rest} />}
         {view.kind === 'compare' && <ComparePage runs={view.runs} />}
         {view.kind === 'reports' && <ReportsView rest={view.rest} />}
+        {view.kind === 'studies' && (view.study === undefined ? <StudiesPage /> : <StudyPage key={view.study} study={view.study} />)}
         {view.kind === 'unknown' && (
           <>
             <h1 class="hidden">No such view</h1>

@@ -63,6 +63,9 @@ describe('views', () => {
     expect(viewOf(parseHash('#/run/demo%2Fact-1'))).toEqual({ kind: 'run', run: 'demo/act-1', tab: 'curves', rest: [] });
     expect(viewOf(parseHash('#/run/a/trajectories/17'))).toEqual({ kind: 'run', run: 'a', tab: 'trajectories', rest: ['17'] });
     expect(viewOf(parseHash('#/compare?run=a&run=b%2Fc'))).toEqual({ kind: 'compare', runs: ['a', 'b/c'] });
+    expect(viewOf(parseHash('#/studies'))).toEqual({ kind: 'studies', study: undefined });
+    expect(viewOf(parseHash('#/studies/a%2Fb'))).toEqual({ kind: 'studies', study: 'a/b' });
+    expect(viewOf(parseHash('#/studies/a/b'))).toEqual({ kind: 'unknown' });
     expect(viewOf(parseHash('#/run/a/nonsense'))).toEqual({ kind: 'unknown' });
     expect(viewOf(parseHash('#/nonsense'))).toEqual({ kind: 'unknown' });
   });
@@ -70,5 +73,6 @@ describe('views', () => {
   it('lead back by their crumbs, one view at a time', () => {
     const crumbs = crumbsOf(viewOf(parseHash('#/run/a%2Fb/trajectories/17')));
     expect(crumbs.map(({ to }) => to)).toEqual(['#/', '#/run/a%2Fb', '#/run/a%2Fb/trajectories', '#/run/a%2Fb/trajectories/17']);
+    expect(crumbsOf(viewOf(parseHash('#/studies/a%2Fb'))).map(({ to }) => to)).toEqual(['#/', '#/studies', '#/studies/a%2Fb']);
   });
 });

@@ -21,6 +21,8 @@ export type View =
   | { readonly kind: 'run'; readonly run: string; readonly tab: RunTab; readonly rest: readonly string[] }
   | { readonly kind: 'compare'; readonly runs: readonly string[] }
   | { readonly kind: 'reports'; readonly rest: readonly string[] }
+  /** All of them, or one. */
+  | { readonly kind: 'studies'; readonly study: string | undefined }
   | { readonly kind: 'unknown' };
 
 export function viewOf({ segments, query }: Route): View {
@@ -28,6 +30,7 @@ export function viewOf({ segments, query }: Route): View {
   if (first === undefined) return { kind: 'runs' };
   if (first === 'compare' && second === undefined) return { kind: 'compare', runs: manyOf(query, 'run') };
   if (first === 'reports') return { kind: 'reports', rest: segments.slice(1) };
+  if (first === 'studies' && third === undefined) return { kind: 'studies', study: second };
   if (first !== 'run' || second === undefined) return { kind: 'unknown' };
   const tab = third ?? 'curves';
   return isTab(tab) ? { kind: 'run', run: second, tab, rest } : { kind: 'unknown' };
@@ -51,8 +54,13 @@ export function crumbsOf(view: View): readonly Crumb[] {
       return [runs, { label: `Compare ${view.runs.length}`, to: href(['compare'], { run: view.runs }) }];
     case 'reports':
       return [runs, { label: 'Data reports', to: href(['reports']) }];
+    case 'studies': {
+      const all: Crumb = { label: 'Studies', to: href(['studies']) };
+      if (view.study === undefined) return [runs, all];
+      return [runs, all, { label: nameOf(view.study), to: href(['studies', view.study]) }];
+    }
     case 'run': {
-      const run: Crumb = { label: view.run === '@' ? 'this folder' : view.run, to: href(['run', view.run]) };
+      const run: Crumb = { label: nameOf(view.run), to: href(['run', view.run]) };
       if (view.tab === 'curves') return [runs, run];
       const tab: Crumb = { label: TAB_TITLES[view.tab], to: href(['run', view.run, view.tab]) };
       return view.rest.length === 0
@@ -61,3 +69,5 @@ export function crumbsOf(view: View): readonly Crumb[] {
     }
   }
 }
+
+const nameOf = (id: string): string => (id === '@' ? 'this folder' : id);
