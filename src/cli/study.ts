@@ -20,7 +20,7 @@ export function register(program: Command): void {
   const study = program.enablePositionalOptions().command('study').enablePositionalOptions();
   study
     .description("try the paper's findings, or your own: arms against each other over blocks, with verdicts")
-    .argument('<plans...>', 'plan files (YAML); several share what is equal in them')
+    .argument('<plans...>', 'plan files (YAML), or names of plans that come along; several share what is equal in them')
     .option('--out <folder>', "the study's folder (default: runs/study-<first plan>); the same folder goes on")
     .option('--blocks <number>', 'at most so many blocks of each plan')
     .option('--parallel <number>', 'arms side by side (default: by cores and threads)')
@@ -36,7 +36,8 @@ export function register(program: Command): void {
 async function run(files: readonly string[], options: Options): Promise<void> {
   const { readPlan, withBlocks } = await import('../study/plan.js');
   const most = wholeNumber('blocks', options.blocks);
-  const plans = files.map((file) => withBlocks(readPlan(file), most));
+  const { planFile } = await import('../study/packagedPlans.js');
+  const plans = files.map((file) => withBlocks(readPlan(planFile(file)), most));
   const out = options.out ?? join('runs', `study-${basename(plans[0]!.name)}`);
   for (const { name, notes } of plans) for (const note of notes) console.error(`${name}: ${note}`);
   const { describeStudy } = await import('../study/describe.js');

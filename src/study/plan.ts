@@ -3,7 +3,7 @@
  * will judge them. Everything is checked before anything runs. Does not run: see `runStudy.ts`.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
 import { resolveRecipe } from '../recipe/load.js';
@@ -83,13 +83,13 @@ export interface StudyPlan {
   readonly asked: number;
 }
 
-/** @throws UserError where the file cannot be read or the plan is wrong, with every mistake */
+/** @throws UserError where the file cannot be read, the plan is wrong, with every mistake, or a file that it names is missing */
 export function readPlan(file: string): StudyPlan {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    throw new UserError(`the plan ${file} cannot be read: ${(error as Error).message}`, 'Plans that come along are in studies/.');
+    throw new UserError(`the plan ${file} cannot be read: ${(error as Error).message}`);
   }
   let values: unknown;
   try {
@@ -97,7 +97,24 @@ export function readPlan(file: string): StudyPlan {
   } catch (error) {
     throw new UserError(`${file}: this is not valid YAML: ${(error as Error).message}`);
   }
-  return planOf(values, file, text);
+  const plan = planOf(values, file, text);
+  const missing = filesOf(plan).filter(({ path }) => !existsSync(path));
+  if (missing.length > 0)
+    throw new UserError(
+      `${file}: ${missing.map(({ arm, path }) => `arm ${arm} needs the file ${path}, which is not there`).join('; ')}`,
+      'Paths in a plan are relative to the folder in which the command runs.',
+    );
+  return plan;
+}
+
+/** Files on this machine that arms read. */
+function filesOf({ arms, start }: StudyPlan): { arm: string; path: string }[] {
+  return [...arms, ...(start === undefined ? [] : [{ name: 'start', recipe: start }])].flatMap(({ name, recipe: { sft, problems } }) => {
+    const sources = [problems.train, problems.evaluation, sft?.demonstrations];
+    return sources.flatMap((source) =>
+      typeof source === 'object' && 'file' in source && !source.file.startsWith('hf:') ? [{ arm: name, path: source.file }] : [],
+    );
+  });
 }
 
 /**

@@ -1,9 +1,12 @@
 /** The plans that come along: all of them can be run as they are. */
-import { existsSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packageRoot } from '../setup/paths.js';
+import { UserError } from '../userError.js';
 import { blocksOf } from './jobs.js';
+import { packagedPlans, planFile } from './packagedPlans.js';
 import { readPlan } from './plan.js';
 import { LEAST_BLOCKS } from './verdict.js';
 
@@ -26,11 +29,37 @@ describe('the plans of studies/', () => {
     expect(arms - first!.jobs.length).toBe(6);
   });
 
-  it('name files of demonstrations that are there', () => {
-    const files = plans.flatMap(({ plan }) =>
-      plan.arms.flatMap(({ recipe: { sft } }) => (sft && 'file' in sft.demonstrations ? [sft.demonstrations.file] : [])),
+  it('of the larger model say that they are exploratory', () => {
+    const larger = [...packagedPlans()].filter(([, file]) => file.includes('smollm2'));
+    expect(larger.length).toBeGreaterThan(0);
+    for (const [name, file] of larger) {
+      const plan = readPlan(file);
+      expect(plan.name).toBe(name);
+      expect(plan.blocks).toBeGreaterThanOrEqual(3);
+      expect(plan.notes.join()).toContain('exploratory');
+    }
+  });
+});
+
+describe('a plan on the command line', () => {
+  it('is a file, or the name of one that comes along', () => {
+    const file = join(folder, 'clip-bounds.yaml');
+    expect(planFile(file)).toBe(file);
+    expect(planFile('clip-bounds')).toBe(file);
+    expect(() => planFile('clip-bound')).toThrow(UserError);
+    expect(() => planFile('my/clip-bound.yaml')).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('Did you mean clip-bounds?') }),
     );
-    expect(files.length).toBeGreaterThan(0);
-    for (const file of files) expect(existsSync(join(packageRoot(), file)), file).toBe(true);
+  });
+
+  it('is refused where an arm reads a file that is not there', () => {
+    const lost = mkdtempSync(join(tmpdir(), 'plan-'));
+    try {
+      const file = join(lost, 'real-trajectories.yaml');
+      writeFileSync(file, readFileSync(planFile('real-trajectories'), 'utf8').replaceAll('studies/data/', 'studies/elsewhere/'));
+      expect(() => readPlan(file)).toThrow(/arm real needs the file studies\/elsewhere\/nano-trajectories.jsonl, which is not there/);
+    } finally {
+      rmSync(lost, { recursive: true, force: true });
+    }
   });
 });
