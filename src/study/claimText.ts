@@ -28,7 +28,7 @@ export function partText({ above, below, endpoint, margin, difference, pairs }: 
   if (pairs.length === 0) return `${what}: no block has both`;
   const [low, high] = difference.interval;
   const interval = pairs.length < 2 ? '' : ` [${signed(low)}, ${signed(high)}]`;
-  return `${what}: ${signed(difference.mean)}${interval}${unit}, ${pairs.length} blocks, margin ${margin}`;
+  return `${what}: ${signed(difference.mean)}${interval}${unit}, ${pairs.length} ${pairs.length === 1 ? 'block' : 'blocks'}, margin ${margin}`;
 }
 
 export const signed = (value: number): string => {

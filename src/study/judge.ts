@@ -120,7 +120,7 @@ function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], arms: readonly J
   for (const { above, below, endpoint, without } of parts)
     if (without > 0)
       notes.push(
-        `${above} or ${below} gave no ${'final' in endpoint ? endpoint.final : 'mean' in endpoint ? endpoint.mean : endpoint.stepsTo} in ${without} blocks`,
+        `${above} or ${below} gave no ${'final' in endpoint ? endpoint.final : 'mean' in endpoint ? endpoint.mean : endpoint.stepsTo} in ${without} ${without === 1 ? 'block' : 'blocks'}`,
       );
   for (const { name, diverged, blocks } of arms)
     if (diverged > 0) notes.push(`${name} diverged in ${diverged} of ${blocks} blocks; they count`);

@@ -135,7 +135,7 @@ describe("a report's sentences", () => {
     // 0.25, 0.5, 1 is there at step 2; 0.2, 0.4, 0.8 at step 3.
     const results = byKey(madeResults(made, 'wide', [1, 1]), madeResults(made, 'narrow', [0.8, 0.8]));
     expect(partSentences(reportOf('f', [made], results).claims[0]!.parts[0]!)).toBe(
-      'Over 2 blocks, narrow took 1 steps more than wide on average (rl steps until rollout/accuracy is 0.5 (mean of 1)). The 95 % interval of the difference reaches from +1 to +1 steps. Any difference was declared beforehand to matter: the margin is 0.',
+      'Over 2 blocks, narrow took 1 step more than wide on average (rl steps until rollout/accuracy is 0.5 (mean of 1)). The 95 % interval of the difference reaches from +1 to +1 steps. Any difference was declared beforehand to matter: the margin is 0.',
     );
   });
 

@@ -48,7 +48,7 @@ export function partSentences({ above, below, endpoint, margin, difference, pair
   const average = pairs.length > 1 ? ' on average' : '';
   const found =
     unitName(endpoint) === 'steps'
-      ? `${above} took ${short(Math.abs(difference.mean))} steps ${difference.mean < 0 ? 'less' : 'more'} than ${below}${average}`
+      ? `${above} took ${short(Math.abs(difference.mean))} ${Math.abs(difference.mean) === 1 ? 'step' : 'steps'} ${difference.mean < 0 ? 'less' : 'more'} than ${below}${average}`
       : `${above} stood ${size} ${side} ${below}${average}`;
   return `${blocks}, ${found} (${what}). ${interval} ${declared}`;
 }
