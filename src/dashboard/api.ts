@@ -459,6 +459,8 @@ export interface StudyPart {
   readonly above: string;
   readonly below: string;
   readonly endpoint: string;
+  /** What its numbers would say if it stood alone. */
+  readonly reading: Outcome;
   /** In words, with interval and unit. */
   readonly difference: string;
   readonly mean: Num;

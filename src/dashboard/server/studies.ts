@@ -1,11 +1,11 @@
 /** The studies of the shown folder: what their files say, and what runs in them now. A study whose files have not changed is not judged again. */
 import { isBeingWritten } from '../../runs/lock.js';
-import type { ArmResult } from '../../study/armResult.js';
-import type { StudyCell, StudyDetail, StudyEstimate, StudyProgress, StudyStart, StudyState, StudySummary } from '../api.js';
+import type { StudyCell, StudyDetail, StudyProgress, StudyStart, StudyState, StudySummary } from '../api.js';
 import type { Catalogue } from './catalogue.js';
 import { type FoundRun, SELF } from './folder.js';
 import { Refusal } from './refusal.js';
 import { dataReports } from './reports.js';
+import { estimateOf } from './studyEstimate.js';
 import { type StudyFiles, StudyReader } from './studyFiles.js';
 import { type JudgedStudy, judgedStudy } from './studyView.js';
 import { progressOf } from './summary.js';
@@ -14,8 +14,6 @@ interface Known {
   readonly reader: StudyReader;
   files?: StudyFiles;
   judged?: JudgedStudy;
-  /** How many ran beside each other when that was last seen: between two of them there are fewer for a moment. */
-  beside: number;
 }
 
 /** What is known of a run that has begun and not ended. */
@@ -46,7 +44,7 @@ export class Studies {
     const { folder } = this.#catalogue;
     const study = folder.studies(LOOK_EVERY).get(id) ?? folder.studies().get(id);
     if (!study) throw new Refusal(404, `there is no study ${id} in ${folder.root}`);
-    const { summary, judged, known } = this.#look(study);
+    const { summary, judged } = this.#look(study);
     const begun = await this.#begun(study, judged);
     const grids = judged.grids.map(({ blocks, ...grid }) => {
       const all = blocks.map((block) => ({ ...block, cells: block.cells.map((cell) => this.#cellOf(study, cell, begun)) }));
@@ -54,10 +52,8 @@ export class Studies {
       return { ...grid, blocks: all, done: cells.filter(({ state }) => state === 'done').length, wanted: cells.length };
     });
     const starts = await this.#starts(study, judged);
-    const running = [...begun.values()].filter(({ state }) => state === 'running').length + starts.filter((start) => start.running).length;
-    if (running > 0) known.beside = running;
-    const beside = summary.state === 'running' ? known.beside : 1;
-    const left = estimateOf([...judged.results.values()], summary.wanted - summary.done, beside);
+    const running = [...begun.values()].filter(({ state }) => state === 'running').length;
+    const left = estimateOf([...judged.results.values()], summary.wanted - summary.done, summary.state === 'running' ? running : undefined);
     const report = this.#reportOf(study);
     return {
       ...summary,
@@ -68,8 +64,8 @@ export class Studies {
     };
   }
 
-  #look(study: FoundRun): { readonly summary: StudySummary; readonly judged: JudgedStudy; readonly known: Known } {
-    const known = this.#known.get(study.id) ?? { reader: new StudyReader(study.folder), beside: 1 };
+  #look(study: FoundRun): { readonly summary: StudySummary; readonly judged: JudgedStudy } {
+    const known = this.#known.get(study.id) ?? { reader: new StudyReader(study.folder) };
     this.#known.set(study.id, known);
     const files = known.reader.read();
     if (known.files !== files || known.judged === undefined) {
@@ -87,7 +83,7 @@ export class Studies {
       ...(lastResultAt !== undefined && { lastResultAt }),
       ...(files.unreadable !== undefined && { note: files.unreadable }),
     };
-    return { summary, judged, known };
+    return { summary, judged };
   }
 
   /** Arms that have begun and not ended, by key. */
@@ -148,12 +144,4 @@ function stateOf(folder: string, { unreadable }: StudyFiles, left: number): Stud
   if (unreadable !== undefined) return 'unreadable';
   if (isBeingWritten(folder)) return 'running';
   return left > 0 ? 'stopped' : 'complete';
-}
-
-/** Undefined where nothing is left, or nothing has ended that could tell. */
-function estimateOf(ended: readonly ArmResult[], left: number, beside: number): StudyEstimate | undefined {
-  const seconds = ended.map((result) => result.seconds).filter((value) => value > 0);
-  if (seconds.length === 0 || left === 0) return undefined;
-  const each = seconds.reduce((sum, value) => sum + value, 0) / seconds.length;
-  return { seconds: (each * left) / beside, each, of: seconds.length, beside: Math.min(beside, left) };
 }

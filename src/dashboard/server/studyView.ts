@@ -138,7 +138,7 @@ function claimOf(judged: JudgedClaim, blocksWanted: number, report: StudyReport 
         low: part.difference.interval[0],
         high: part.difference.interval[1],
       },
-      ...{ margin: part.margin, blocks: part.pairs.length, sentence: partSentences(part, claim.parts[i]?.why) },
+      ...{ margin: part.margin, blocks: part.pairs.length, reading: part.reading.says, sentence: partSentences(part, claim.parts[i]?.why) },
     })),
     checks: seen ? checks.map(({ holds, text }) => ({ holds, text })) : [],
     notes: arms.some((arm) => arm.blocks > 0) ? notes : [],

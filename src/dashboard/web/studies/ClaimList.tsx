@@ -15,7 +15,9 @@ export function ClaimList({ claims, scope }: { readonly claims: readonly StudyCl
   const several = new Set(claims.map(({ models }) => models.join(', '))).size > 1;
   return (
     <section aria-labelledby="study-claims">
-      <h2 id="study-claims">Claims so far</h2>
+      <h2 id="study-claims" tabIndex={-1}>
+        Claims so far
+      </h2>
       {scope.length > 0 && (
         <details class="study-scope">
           <summary>What a verdict is about</summary>
@@ -38,34 +40,25 @@ export function ClaimList({ claims, scope }: { readonly claims: readonly StudyCl
 function Claim({ claim, several, open }: { claim: StudyClaim; several: boolean; open: boolean }) {
   const { plan, id, says, verdict, parts, notes, blocksWanted, models } = claim;
   return (
-    <li class="claim card">
+    <li class="claim">
       <div class="claim-head">
         <Verdict verdict={verdict} />
-        <div class="grow">
-          <h3>
-            <SafeText text={says} />
-          </h3>
-          <span class="faint study-small">
+        <h3>
+          <SafeText text={says} />{' '}
+          <span class="study-where">
             <SafeText text={[plan, id, ...(several ? models : [])].join(' · ')} />
           </span>
-        </div>
+        </h3>
       </div>
       <ul class="claim-parts">
         {parts.map((part, i) => (
-          <Part key={i} part={part} blocksWanted={blocksWanted} outcome={verdict?.outcome} />
+          <Part key={i} part={part} blocksWanted={blocksWanted} verdict={i === 0 ? verdict : undefined} outcome={verdict?.outcome} />
         ))}
       </ul>
-      {verdict?.adjusted !== undefined && verdict.adjusted !== '–' && (
-        <p class="muted study-small">p {verdict.adjusted} after Holm’s procedure over all tested claims</p>
-      )}
       {notes.length > 0 && (
-        <ul class="muted study-small">
-          {notes.map((note) => (
-            <li key={note}>
-              <SafeText text={note} />
-            </li>
-          ))}
-        </ul>
+        <p class="muted study-small">
+          <SafeText text={notes.join(' · ')} />
+        </p>
       )}
       <InWords claim={claim} open={open} />
     </li>
@@ -83,14 +76,21 @@ function Verdict({ verdict }: { verdict: StudyClaim['verdict'] }) {
   );
 }
 
-function Part({ part, blocksWanted, outcome }: { part: StudyPart; blocksWanted: number; outcome: keyof typeof OUTCOMES | undefined }) {
+interface PartProps {
+  readonly part: StudyPart;
+  readonly blocksWanted: number;
+  readonly outcome: keyof typeof OUTCOMES | undefined;
+  /** Where the claim's p is to stand beside this part. */
+  readonly verdict: StudyClaim['verdict'];
+}
+
+function Part({ part, blocksWanted, outcome, verdict }: PartProps) {
   const { above, below, endpoint, difference, margin, unit, blocks } = part;
-  const units = unit === 'units' ? '' : ` ${unit}`;
   return (
     <li class="claim-part">
-      <span class="claim-arms">
-        <bdi>{safeLabel(above)}</bdi> over <bdi>{safeLabel(below)}</bdi>
-        <span class="faint study-small">
+      <span>
+        <bdi>{safeLabel(above)}</bdi> over <bdi>{safeLabel(below)}</bdi>,{' '}
+        <span class="muted">
           <SafeText text={endpoint} />
         </span>
       </span>
@@ -98,10 +98,13 @@ function Part({ part, blocksWanted, outcome }: { part: StudyPart; blocksWanted: 
       <Interval part={part} outcome={outcome} />
       <span class="muted">
         margin {number(margin, 3)}
-        {units}
+        {unit === 'units' ? '' : ` ${unit}`}
       </span>
       <span class="muted">
         {count(blocks)} of {count(blocksWanted)} blocks
+      </span>
+      <span class="muted" title="Holm’s procedure goes over all claims that were tested">
+        {verdict !== undefined && verdict.adjusted !== '–' && `Holm’s p ${verdict.adjusted}`}
       </span>
     </li>
   );

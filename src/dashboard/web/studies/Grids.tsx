@@ -10,7 +10,9 @@ import { distinct, isBegun, progressText } from './studyWords.js';
 export function Grids({ grids }: { readonly grids: readonly StudyGrid[] }) {
   return (
     <section aria-labelledby="study-blocks">
-      <h2 id="study-blocks">Arms and blocks</h2>
+      <h2 id="study-blocks" tabIndex={-1}>
+        Arms and blocks
+      </h2>
       <div class="study-grids">
         {grids.map((grid) => (
           <Grid key={grid.plan} grid={grid} />
@@ -79,7 +81,7 @@ function Cell({ cell, arm }: { cell: StudyCell; arm: StudyArm }) {
     const text = progressText(progress);
     return (
       <>
-        {run === undefined ? text : <a href={href(['run', run])}>{text}</a>}
+        {run === undefined ? text : <a href={href(['run', run])}>{text}</a>}{' '}
         <span class="study-small">{state === 'running' ? 'running' : 'interrupted'}</span>
       </>
     );
@@ -89,8 +91,9 @@ function Cell({ cell, arm }: { cell: StudyCell; arm: StudyArm }) {
   return (
     <>
       {run === undefined ? shown : <a href={href(['run', run])}>{shown}</a>}
-      <span class="hidden">{arm.unit === 'units' ? '' : arm.unit},</span>
+      <span class="hidden">{arm.unit === 'units' ? '' : ` ${arm.unit}`},</span>{' '}
       <span class="study-small">{duration(seconds === undefined ? undefined : Math.round(seconds))}</span>
+      {diverged !== undefined && ' '}
       {diverged !== undefined && (
         <Badge tone="bad" title={safeLabel(diverged)}>
           diverged

@@ -2,18 +2,25 @@
 import type { StudyPart } from '../../api.js';
 import { OUTCOMES } from './studyWords.js';
 
-const WIDTH = 180;
-const HEIGHT = 22;
+const WIDTH = 150;
+const HEIGHT = 20;
 const PAD = 8;
 
-export function Interval({ part: { mean, low, high, margin }, outcome }: { part: StudyPart; outcome: keyof typeof OUTCOMES | undefined }) {
-  if (mean === null) return <span class="interval-none" />;
+interface IntervalProps {
+  readonly part: StudyPart;
+  /** Of the whole claim: where that decides nothing, a part's picture does not either. */
+  readonly outcome: keyof typeof OUTCOMES | undefined;
+}
+
+export function Interval({ part: { mean, low, high, margin, reading }, outcome = 'exploratory' }: IntervalProps) {
+  if (mean === null) return <span />;
   const ends = [low ?? mean, high ?? mean];
   const least = Math.min(0, -margin, ...ends);
   const most = Math.max(0, margin, ...ends);
   const x = (value: number): number => PAD + ((value - least) / (most - least || 1)) * (WIDTH - 2 * PAD);
   const middle = HEIGHT / 2;
-  const tone = outcome === undefined ? 'neutral' : OUTCOMES[outcome][1];
+  const decided = outcome === 'supported' || outcome === 'contradicted' || outcome === 'noMaterialEffect';
+  const [, tone] = OUTCOMES[decided ? reading : outcome];
   return (
     <svg class={`study-interval tone-${tone}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
       <rect class="study-margin" x={x(-margin)} y="2" width={x(margin) - x(-margin)} height={HEIGHT - 4} rx="2" />

@@ -1,10 +1,12 @@
 /** One study: how far it is and how long it may take, what runs now, its claims so far, and every arm of every block. */
+import type { ComponentChildren } from 'preact';
 import type { StudyDetail } from '../../api.js';
 import { Badge, Empty, Failed, Loading, Meter, Note, Stat } from '../components/bits.js';
 import { SafeText } from '../components/SafeText.js';
 import { ago, count, counted, dateTime, duration } from '../format.js';
 import { href } from '../router.js';
 import { safeLabel } from '../safeText.js';
+import { useShortcuts } from '../shortcuts.js';
 import { useApi } from '../useApi.js';
 import { useNow } from '../useNow.js';
 import { ClaimList } from './ClaimList.js';
@@ -17,6 +19,10 @@ export default function StudyPage({ study: id }: { readonly study: string }) {
   const asked = useApi<StudyDetail>(`studies/${encodeURIComponent(id)}`);
   const { value: study, error, reload } = asked;
   useFresh(reload);
+  useShortcuts('The study', [
+    { keys: '1', label: 'go to its claims', run: () => goTo('study-claims') },
+    { keys: '2', label: 'go to its arms and blocks', run: () => goTo('study-blocks') },
+  ]);
   const now = useNow(5000);
   if (study === undefined) return error === undefined ? <Loading what="Reading the study" /> : <Failed error={error} retry={reload} />;
   return (
@@ -43,6 +49,10 @@ export default function StudyPage({ study: id }: { readonly study: string }) {
         <>
           <Figures study={study} now={now} />
           <Running study={study} />
+          <div class="row" role="group" aria-label="Parts of the page">
+            <Jump to="study-claims">{counted(study.claims, 'claim')}</Jump>
+            <Jump to="study-blocks">Arms and blocks</Jump>
+          </div>
           <ClaimList claims={study.claimList} scope={study.scope} />
           <Grids grids={study.grids} />
           {study.facts !== undefined && (
@@ -128,4 +138,19 @@ function Running({ study }: { study: StudyDetail }) {
       </ul>
     </section>
   );
+}
+
+/** To a heading on this page: an address names the view, so a link cannot. */
+function Jump({ to, children }: { to: string; children: ComponentChildren }) {
+  return (
+    <button type="button" class="chip" onClick={() => goTo(to)}>
+      {children}
+    </button>
+  );
+}
+
+function goTo(id: string): void {
+  const heading = document.getElementById(id);
+  heading?.scrollIntoView();
+  heading?.focus({ preventScroll: true });
 }
