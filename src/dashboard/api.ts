@@ -376,16 +376,11 @@ export interface StudyGrid {
   readonly title: string;
   readonly done: number;
   readonly wanted: number;
-  readonly arms: readonly StudyArm[];
+  readonly arms: readonly string[];
+  /** What its claims compare, each once in their order, and the accuracy at the end. `unit`: `points`, `steps` or `units`. */
+  readonly endpoints: readonly { readonly text: string; readonly unit: string }[];
+  /** Cells in the order of the arms. */
   readonly blocks: readonly { readonly block: number; readonly seed: number; readonly cells: readonly StudyCell[] }[];
-}
-
-export interface StudyArm {
-  readonly name: string;
-  /** What the number in its cells is: the first endpoint that a claim compares it in, else the accuracy at its end. */
-  readonly endpoint: string;
-  /** `points`, `steps` or `units`. */
-  readonly unit: string;
 }
 
 /** One arm in one block. */
@@ -398,7 +393,8 @@ export interface StudyCell {
   readonly run?: string;
   /** Of one that has begun; absent where no stage has. */
   readonly progress?: StudyProgress;
-  readonly value?: Num;
+  /** One an endpoint; null where the run gave none. */
+  readonly values?: readonly Num[];
   readonly seconds?: number;
   readonly diverged?: string;
 }

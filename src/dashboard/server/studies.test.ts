@@ -28,8 +28,7 @@ function study(name: string, plans: readonly StudyPlan[], wide: readonly number[
 const list = (): Promise<StudySummary[]> => server.json('/api/studies');
 const detail = (id: string): Promise<StudyDetail> => server.json(`/api/studies/${encodeURIComponent(id)}`);
 const keyOf = (plan: StudyPlan, arm: string, block: number): string => jobOf(plan, plan.arms.find(({ name }) => name === arm)!, block).key;
-const cells = ({ grids }: StudyDetail, arm: string) =>
-  grids[0]!.blocks.map((block) => block.cells[grids[0]!.arms.findIndex(({ name }) => name === arm)]!);
+const cells = ({ grids }: StudyDetail, arm: string) => grids[0]!.blocks.map((block) => block.cells[grids[0]!.arms.indexOf(arm)]!);
 
 describe('studies', () => {
   it('are found as runs are, with how far they are and whether they run', async () => {
@@ -77,18 +76,15 @@ describe('one study', () => {
     stopped.sink({ kind: 'stageStarted', stage: 'sft', steps: 7 });
     stopped.close();
     const found = await detail('s');
-    expect(found.grids[0]!.arms.map(({ name, endpoint, unit }) => [name, endpoint, unit])).toEqual([
-      ['narrow', 'accuracy at the end of rl', 'points'],
-      ['wide', 'accuracy at the end of rl', 'points'],
-    ]);
+    expect(found.grids[0]).toMatchObject({ arms: ['narrow', 'wide'], endpoints: [{ text: 'accuracy at the end of rl', unit: 'points' }] });
     const run = (arm: string): string => `s/runs/${keyOf(plan, arm, 1)}`;
     expect(cells(found, 'wide').slice(0, 3)).toEqual([
-      { key: keyOf(plan, 'wide', 0), state: 'done', value: 90, seconds: 60 },
+      { key: keyOf(plan, 'wide', 0), state: 'done', values: [90], seconds: 60 },
       { key: keyOf(plan, 'wide', 1), state: 'running', run: run('wide'), progress: { stage: 'rl', done: 2, steps: 2 } },
       { key: keyOf(plan, 'wide', 2), state: 'waiting' },
     ]);
     expect(cells(found, 'narrow').slice(0, 2)).toEqual([
-      { key: keyOf(plan, 'narrow', 0), state: 'done', value: 0, seconds: 60, diverged: 'the loss is NaN' },
+      { key: keyOf(plan, 'narrow', 0), state: 'done', values: [0], seconds: 60, diverged: 'the loss is NaN' },
       { key: keyOf(plan, 'narrow', 1), state: 'interrupted', run: run('narrow'), progress: { stage: 'sft', done: 0, steps: 7 } },
     ]);
     // 10 of 12 are left, at a minute each, and the two ended together
@@ -130,6 +126,19 @@ describe('one study', () => {
     expect(after!.notes).toContain('1 of 6 blocks are there');
   });
 
+  it('gives the numbers that its claims compare, each once, and the accuracy at the end', async () => {
+    const [claim] = PLAN.claims;
+    const parts = ['rollout/entropy', 'rollout/accuracy', 'rollout/entropy'].map((mean) => ({ ...claim!.parts[0]!, endpoint: { mean } }));
+    study('s', [madePlan({ claims: [{ ...claim, parts }] })], WIDE);
+    const found = await detail('s');
+    expect(found.grids[0]!.endpoints).toEqual([
+      { text: 'mean rollout/entropy over rl steps 1 to the last', unit: 'units' },
+      { text: 'mean rollout/accuracy over rl steps 1 to the last', unit: 'points' },
+      { text: 'accuracy at the end of rl (main)', unit: 'points' },
+    ]);
+    expect(cells(found, 'wide')[0]!.values).toEqual([0.4, 52.5, 90].map((value) => expect.closeTo(value, 9)));
+  });
+
   it('that is empty waits, and takes up each result as it comes', async () => {
     const folder = study('s', [madePlan()]);
     const empty = await detail('s');
@@ -169,7 +178,7 @@ describe('one study', () => {
     const found = await detail('s');
     expect(found.done).toBe(12);
     expect(found.claimList[0]!.notes).toContain('wide or narrow gave no accuracy in 6 blocks');
-    expect(cells(found, 'narrow')[0]).not.toHaveProperty('value');
+    expect(cells(found, 'narrow')[0]!.values).toEqual([null]);
   });
 
   it('leads to its report where one was written', async () => {
@@ -227,7 +236,7 @@ describe('a study of somebody else', () => {
     };
     put({ blocks: 1e9 });
     expect(await unreadable('s')).toContain('ask for 2000000000 arm-runs');
-    put({ arms: [] });
+    put({ arms: madePlan().arms.slice(0, 1) });
     expect(await unreadable('s')).toContain('has no arm wide, which a claim names');
     put({ claims: [{ id: 'x' }] });
     expect(await unreadable('s')).toContain('plans/clip.json is not a plan of this version');

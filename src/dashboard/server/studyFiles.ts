@@ -32,8 +32,8 @@ const planSchema = z.looseObject({
   blocks: z.int().positive(),
   seed: z.int().nonnegative(),
   start: z.looseObject({ model: z.string() }).optional(),
-  arms: z.array(z.looseObject({ name: z.string(), recipe: z.looseObject({ model: z.string(), stages: z.array(z.string()) }) })),
-  claims: z.array(claimSchema),
+  arms: z.array(z.looseObject({ name: z.string(), recipe: z.looseObject({ model: z.string(), stages: z.array(z.string()) }) })).min(1),
+  claims: z.array(claimSchema).min(1),
 });
 
 export class StudyReader {

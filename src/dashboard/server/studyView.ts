@@ -10,7 +10,7 @@ import { counted, type JudgedClaim, judge } from '../../study/judge.js';
 import type { Arm, StudyPlan } from '../../study/plan.js';
 import { type ReportedClaim, reportOf, type StudyReport } from '../../study/report.js';
 import { differenceText, partSentences, pCell, scopeSentences, seedsText, verdictSentences } from '../../study/reportWords.js';
-import type { StudyArm, StudyCell, StudyClaim, StudyDetail } from '../api.js';
+import type { StudyCell, StudyClaim, StudyDetail, StudyGrid } from '../api.js';
 import type { StudyFiles } from './studyFiles.js';
 
 /** Everything that stays the same until a file changes. */
@@ -26,15 +26,8 @@ export interface JudgedStudy {
   readonly judged: () => Pick<StudyDetail, 'claimList' | 'scope' | 'facts' | 'problems'>;
 }
 
-export interface PlannedGrid {
-  readonly plan: string;
-  readonly title: string;
-  readonly arms: readonly StudyArm[];
-  readonly blocks: readonly { readonly block: number; readonly seed: number; readonly cells: readonly PlannedCell[] }[];
-}
-
-/** As it is if nobody has begun with it. */
-type PlannedCell = Omit<StudyCell, 'state'> & { readonly state: 'done' | 'waiting' };
+/** As it is while nothing runs, and uncounted. */
+export type PlannedGrid = Omit<StudyGrid, 'done' | 'wanted'>;
 
 export function judgedStudy(folder: string, { plans, results: all, problems: broken }: StudyFiles): JudgedStudy {
   const blocks = blocksOf(plans);
@@ -63,32 +56,35 @@ export function judgedStudy(folder: string, { plans, results: all, problems: bro
 }
 
 function gridOf(plan: StudyPlan, results: ReadonlyMap<string, ArmResult>): PlannedGrid {
-  const endpoints = plan.arms.map((arm) => endpointOf(plan, arm));
+  const endpoints = endpointsOf(plan);
+  const cellOf = (arm: Arm, block: number): StudyCell => {
+    const { key } = jobOf(plan, arm, block);
+    const result = results.get(key);
+    if (result === undefined) return { key, state: 'waiting' };
+    return {
+      ...{ key, state: 'done', seconds: result.seconds },
+      values: endpoints.map((endpoint) => counted(result, endpoint) ?? null),
+      ...(result.diverged !== undefined && { diverged: result.diverged }),
+    };
+  };
   return {
-    plan: plan.name,
-    title: plan.title,
-    arms: plan.arms.map(({ name }, i) => ({ name, endpoint: describeEndpoint(endpoints[i]!), unit: unitName(endpoints[i]!) })),
+    ...{ plan: plan.name, title: plan.title },
+    arms: plan.arms.map(({ name }) => name),
+    endpoints: endpoints.map((endpoint) => ({ text: describeEndpoint(endpoint), unit: unitName(endpoint) })),
     blocks: Array.from({ length: plan.blocks }, (_, block) => ({
-      block,
-      seed: plan.seed + block,
-      cells: plan.arms.map((arm, i): PlannedCell => {
-        const { key } = jobOf(plan, arm, block);
-        const result = results.get(key);
-        if (result === undefined) return { key, state: 'waiting' };
-        const value = counted(result, endpoints[i]!);
-        return {
-          ...{ key, state: 'done', seconds: result.seconds },
-          ...(value !== undefined && { value }),
-          ...(result.diverged !== undefined && { diverged: result.diverged }),
-        };
-      }),
+      ...{ block, seed: plan.seed + block },
+      cells: plan.arms.map((arm) => cellOf(arm, block)),
     })),
   };
 }
 
-function endpointOf(plan: StudyPlan, { name, recipe }: Arm): Endpoint {
-  const part = plan.claims.flatMap(({ parts }) => parts).find(({ above, below }) => above === name || below === name);
-  return part?.endpoint ?? { final: 'accuracy', stage: recipe.stages.at(-1) ?? 'rl' };
+function endpointsOf({ claims, arms }: StudyPlan): Endpoint[] {
+  const compared = claims.flatMap(({ parts }) => parts.map(({ endpoint }) => endpoint));
+  const accuracy: Endpoint = { final: 'accuracy', stage: arms[0]!.recipe.stages.at(-1) ?? 'rl', evaluation: 'main' };
+  const isAccuracy = (endpoint: Endpoint): boolean =>
+    'final' in endpoint && endpoint.final === 'accuracy' && (endpoint.evaluation ?? 'main') === 'main';
+  const all = compared.some(isAccuracy) ? compared : [...compared, accuracy];
+  return [...new Map(all.map((endpoint) => [describeEndpoint(endpoint), endpoint])).values()];
 }
 
 function judgedClaims(

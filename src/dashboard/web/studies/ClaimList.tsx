@@ -55,12 +55,14 @@ function Claim({ claim, several, open }: { claim: StudyClaim; several: boolean; 
           <Part key={i} part={part} blocksWanted={blocksWanted} verdict={i === 0 ? verdict : undefined} outcome={verdict?.outcome} />
         ))}
       </ul>
-      {notes.length > 0 && (
-        <p class="muted study-small">
-          <SafeText text={notes.join(' · ')} />
-        </p>
-      )}
-      <InWords claim={claim} open={open} />
+      <div class="claim-foot">
+        {notes.length > 0 && (
+          <p class="muted study-small">
+            <SafeText text={notes.join(' · ')} />
+          </p>
+        )}
+        <InWords claim={claim} open={open} />
+      </div>
     </li>
   );
 }

@@ -1,11 +1,12 @@
 /** Every plan as a table: a row a block, a cell an arm. */
-import type { StudyArm, StudyCell, StudyGrid } from '../../api.js';
-import { Badge } from '../components/bits.js';
+import type { StudyCell, StudyGrid } from '../../api.js';
+import { Badge, Select } from '../components/bits.js';
 import { SafeText } from '../components/SafeText.js';
 import { count, duration, number } from '../format.js';
-import { href } from '../router.js';
+import { setQuery, useRoute } from '../navigation.js';
+import { href, numberOf } from '../router.js';
 import { safeLabel } from '../safeText.js';
-import { distinct, isBegun, progressText } from './studyWords.js';
+import { progressText } from './studyWords.js';
 
 export function Grids({ grids }: { readonly grids: readonly StudyGrid[] }) {
   return (
@@ -22,14 +23,19 @@ export function Grids({ grids }: { readonly grids: readonly StudyGrid[] }) {
   );
 }
 
-function Grid({ grid: { plan, title, done, wanted, arms, blocks } }: { grid: StudyGrid }) {
-  const endpoints = distinct(arms.map(endpointText));
+/** More arms than stand side by side in half a window. */
+const MANY = 4;
+
+function Grid({ grid: { plan, title, done, wanted, arms, endpoints, blocks } }: { grid: StudyGrid }) {
+  const { query } = useRoute();
+  const asked = numberOf(query, plan) ?? 0;
+  const shown = endpoints[asked] === undefined ? 0 : asked;
   const id = `plan-${plan}`;
   return (
-    <section class="card study-grid" aria-labelledby={id}>
+    <section class={`card study-grid${arms.length > MANY ? ' study-grid-wide' : ''}`} aria-labelledby={id}>
       <div class="card-head">
         <h3 id={id} class="grow">
-          <SafeText text={title} /> <span class="faint study-plan">{safeLabel(plan)}</span>
+          <SafeText text={title} /> <span class="study-where">{safeLabel(plan)}</span>
         </h3>
         <span class="muted nowrap">
           {count(done)} of {count(wanted)}
@@ -41,9 +47,8 @@ function Grid({ grid: { plan, title, done, wanted, arms, blocks } }: { grid: Stu
             <tr>
               <th scope="col">block</th>
               {arms.map((arm) => (
-                <th key={arm.name} scope="col">
-                  <bdi>{safeLabel(arm.name)}</bdi>
-                  {endpoints.length > 1 && <span class="study-endpoint">{safeLabel(endpointText(arm))}</span>}
+                <th key={arm} scope="col">
+                  <bdi>{safeLabel(arm)}</bdi>
                 </th>
               ))}
             </tr>
@@ -55,8 +60,8 @@ function Grid({ grid: { plan, title, done, wanted, arms, blocks } }: { grid: Stu
                   {block + 1}
                 </th>
                 {cells.map((cell, i) => (
-                  <td key={cell.key} class={`study-cell cell-${cell.state}`}>
-                    <Cell cell={cell} arm={arms[i]!} />
+                  <td key={arms[i]} class={`study-cell cell-${cell.state}`}>
+                    <Cell cell={cell} shown={shown} />
                   </td>
                 ))}
               </tr>
@@ -64,35 +69,34 @@ function Grid({ grid: { plan, title, done, wanted, arms, blocks } }: { grid: Stu
           </tbody>
         </table>
       </section>
-      {endpoints.length === 1 && (
-        <p class="card-note">
-          Numbers: <bdi>{safeLabel(endpoints[0]!)}</bdi>
-        </p>
-      )}
+      <div class="card-note">
+        {endpoints.length === 1 ? (
+          <>
+            Numbers: <SafeText text={endpointText(endpoints[0]!)} />
+          </>
+        ) : (
+          <Select
+            label="Numbers"
+            value={String(shown)}
+            options={endpoints.map((endpoint, i) => [String(i), safeLabel(endpointText(endpoint))] as const)}
+            onChange={(value) => setQuery({ [plan]: value === '0' ? undefined : value })}
+          />
+        )}
+      </div>
     </section>
   );
 }
 
-const endpointText = ({ endpoint, unit }: StudyArm): string => (unit === 'units' ? endpoint : `${endpoint}, in ${unit}`);
+const endpointText = ({ text, unit }: StudyGrid['endpoints'][number]): string => (unit === 'points' ? `${text}, in points` : text);
 
-function Cell({ cell, arm }: { cell: StudyCell; arm: StudyArm }) {
-  const { state, run, progress, value, seconds, diverged } = cell;
-  if (isBegun(cell)) {
-    const text = progressText(progress);
-    return (
-      <>
-        {run === undefined ? text : <a href={href(['run', run])}>{text}</a>}{' '}
-        <span class="study-small">{state === 'running' ? 'running' : 'interrupted'}</span>
-      </>
-    );
-  }
+function Cell({ cell, shown }: { cell: StudyCell; shown: number }) {
+  const { state, run, progress, values, seconds, diverged } = cell;
   if (state === 'waiting') return <span class="faint">waiting</span>;
-  const shown = <span class="study-value">{number(value, 3)}</span>;
+  const text = state === 'done' ? <span class="study-value">{number(values?.[shown], 3)}</span> : progressText(progress);
+  const when = state === 'done' ? duration(seconds === undefined ? undefined : Math.round(seconds)) : state;
   return (
     <>
-      {run === undefined ? shown : <a href={href(['run', run])}>{shown}</a>}
-      <span class="hidden">{arm.unit === 'units' ? '' : ` ${arm.unit}`},</span>{' '}
-      <span class="study-small">{duration(seconds === undefined ? undefined : Math.round(seconds))}</span>
+      {run === undefined ? text : <a href={href(['run', run])}>{text}</a>} <span class="study-small">{when}</span>
       {diverged !== undefined && ' '}
       {diverged !== undefined && (
         <Badge tone="bad" title={safeLabel(diverged)}>

@@ -1,5 +1,5 @@
 /** Words and tones for studies, and what their page derives from cells. Pure. */
-import type { StudyCell, StudyClaim, StudyDetail, StudyEstimate, StudyProgress, StudyState } from '../../api.js';
+import type { StudyClaim, StudyDetail, StudyEstimate, StudyProgress, StudyState } from '../../api.js';
 import type { Tone } from '../components/bits.js';
 import { count, counted, duration, STAGE_NAMES } from '../format.js';
 
@@ -68,11 +68,6 @@ export function runningNow({ grids, starts }: Pick<StudyDetail, 'grids' | 'start
   for (const { plan, arms, blocks } of grids)
     for (const { block, cells } of blocks)
       for (const [i, { key, state, run, progress }] of cells.entries())
-        if (state === 'running' && !found.has(key)) found.set(key, { key, arm: arms[i]!.name, plan, block, run, progress });
+        if (state === 'running' && !found.has(key)) found.set(key, { key, arm: arms[i]!, plan, block, run, progress });
   return [...found.values()];
 }
-
-/** Endpoints of a grid's cells, each once. */
-export const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
-
-export const isBegun = ({ state }: StudyCell): boolean => state === 'running' || state === 'interrupted';
