@@ -11,6 +11,7 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   const left = jobs.filter(({ key }) => !results.has(key));
   const asked = plans.reduce((sum, { arms, blocks }) => sum + arms.length * blocks, 0);
   const stages = left.flatMap(({ recipe: { rl, limits, stages } }) => (rl && stages.includes('rl') ? [{ rl, limits }] : []));
+  const sft = left.filter(({ recipe }) => recipe.stages.includes('sft')).length;
   const steps = stages.reduce((sum, { rl }) => sum + rl.steps, 0);
   const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
   const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
@@ -20,7 +21,14 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
       ({ name, title, blocks, arms, claims }) => `${name}: ${title} (${arms.length} arms, ${blocks} blocks, ${claims.length} claims)`,
     ),
     `${jobs.length} arm-runs${asked > jobs.length ? ` (${asked - jobs.length} shared between plans)` : ''}, ${jobs.length - left.length} there already, ${left.length} to run`,
-    `To run: ${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens; ${known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left))}`,
+    left.length === 0
+      ? 'Nothing is left to run.'
+      : `To run: ${[
+          ...(sft > 0 ? [`${sft} SFT stages`] : []),
+          ...(steps > 0 ? [`${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens`] : []),
+        ].join(
+          ', ',
+        )}; ${known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left))}`,
   ];
 }
 
