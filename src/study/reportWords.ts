@@ -46,10 +46,13 @@ export function partSentences({ above, below, endpoint, margin, difference, pair
       : `The 95 % interval of the difference reaches from ${signed(difference.interval[0])} to ${signed(difference.interval[1])}${unit}.`;
   const size = `${short(Math.abs(difference.mean))}${unit}`;
   const average = pairs.length > 1 ? ' on average' : '';
+  const steps = `${short(Math.abs(difference.mean))} ${Math.abs(difference.mean) === 1 ? 'step' : 'steps'}`;
   const found =
-    unitName(endpoint) === 'steps'
-      ? `${above} took ${short(Math.abs(difference.mean))} ${Math.abs(difference.mean) === 1 ? 'step' : 'steps'} ${difference.mean < 0 ? 'less' : 'more'} than ${below}${average}`
-      : `${above} stood ${size} ${side} ${below}${average}`;
+    difference.mean === 0
+      ? `${above} and ${below} were equal${average}`
+      : unitName(endpoint) === 'steps'
+        ? `${above} took ${steps} ${difference.mean < 0 ? 'less' : 'more'} than ${below}${average}`
+        : `${above} stood ${size} ${side} ${below}${average}`;
   return `${blocks}, ${found} (${what}). ${interval} ${declared}`;
 }
 
