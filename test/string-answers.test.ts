@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'string-answers-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.skipIf(missing !== undefined)(`answers as texts${missing === undefined ? '' : ` (skipped: ${missing})`}`, () => {
-  it('refuse right rollouts in training, and none in an evaluation', { timeout: 120_000 }, async () => {
+  it('refuse right rollouts in training, and none in an evaluation', { timeout: 240_000 }, async () => {
     const { folder: run } = await train({
       recipe: {
         name: 'texts',
