@@ -7,7 +7,7 @@ import { splitOf } from '../problems/calc.js';
 import type { CodeRunner } from '../sandbox/codeRunner.js';
 import { openCodeRunner } from '../sandbox/open.js';
 import { inspectPythonEnv } from '../setup/pythonEnv.js';
-import { makeNano, makeTraces } from './makeNano.js';
+import { makeNano, makeThinkingTraces, makeTraces } from './makeNano.js';
 import { NANO_SETTINGS } from './settings.js';
 
 const SMALL = { ...NANO_SETTINGS, traces: 200, updates: 3, vocabulary: 300 };
@@ -30,6 +30,14 @@ describe('making nano', () => {
     expect(traces).toHaveLength(200);
     expect(traces.every(({ problem }) => splitOf(problem.id) === 'train')).toBe(true);
     expect(await makeTraces(SMALL, runner)).toEqual(traces);
+  });
+
+  it('thinks on problems of the training split only, three of level 1 for one of level 2', async () => {
+    const traces = await makeThinkingTraces(SMALL, runner);
+    expect(traces.every(({ problem }) => splitOf(problem.id) === 'train')).toBe(true);
+    expect(traces.filter(({ problem }) => problem.tags.level === 1)).toHaveLength(150);
+    expect(traces.some(({ turns }) => turns[0]!.reply !== undefined)).toBe(true);
+    expect(await makeThinkingTraces(SMALL, runner)).toEqual(traces);
   });
 
   it.skipIf(environment.kind === 'missing')('gives the same usable model folder for the same settings', async () => {

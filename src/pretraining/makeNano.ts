@@ -16,7 +16,8 @@ import type { CodeRunner } from '../sandbox/codeRunner.js';
 import { replyTo } from './replies.js';
 import type { NanoSettings } from './settings.js';
 import { NANO_CHAT_TEMPLATE, writeTrace } from './template.js';
-import { finishTrace, planTrace, type Trace, type TraceMix } from './trace.js';
+import { planThinkingTrace } from './thinkingTrace.js';
+import { finishTrace, planTrace, type Trace, type TraceMix, type TracePlan } from './trace.js';
 
 export interface MakeNanoOptions {
   readonly settings: NanoSettings;
@@ -62,12 +63,24 @@ export async function makeNano(options: MakeNanoOptions): Promise<NanoFigures> {
   }
 }
 
+type TraceSettings = Pick<NanoSettings, 'seed' | 'traces'>;
+
 /** Traces on problems of the training split, finished with what the sandbox gave. */
-export async function makeTraces(settings: Pick<NanoSettings, 'seed' | 'traces'>, runner: CodeRunner, mix?: TraceMix): Promise<Trace[]> {
+export function makeTraces(settings: TraceSettings, runner: CodeRunner, mix?: TraceMix): Promise<Trace[]> {
   const problems = calcStream({ size: 'small', split: 'train', seed: deriveSeed('nano problems', settings.seed) });
-  const plans = Array.from({ length: settings.traces }, (_, i) =>
-    planTrace(problems.next().value, new Random(deriveSeed('nano trace', settings.seed, i)), mix),
+  return traced(settings, runner, (random) => planTrace(problems.next().value, random, mix));
+}
+
+/** Conversations that think, on problems of the training split, three of level 1 for one of level 2. */
+export function makeThinkingTraces(settings: TraceSettings, runner: CodeRunner): Promise<Trace[]> {
+  const [easy, hard] = ([1, 2] as const).map((level) =>
+    calcStream({ size: 'tiny', split: 'train', levels: [level], seed: deriveSeed('nano problems', settings.seed) }),
   );
+  return traced(settings, runner, (random, i) => planThinkingTrace((i % 4 < 3 ? easy! : hard!).next().value, random));
+}
+
+async function traced(settings: TraceSettings, runner: CodeRunner, planned: (random: Random, i: number) => TracePlan): Promise<Trace[]> {
+  const plans = Array.from({ length: settings.traces }, (_, i) => planned(new Random(deriveSeed('nano trace', settings.seed, i)), i));
   const replies = await replyTo(plans, runner);
   return plans.map((plan, i) => finishTrace(plan, replies[i]!));
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { UserError } from '../userError.js';
 import { CALC_FAMILIES, type CalcProblem, type CalcSize, calcProblems, calcStream, splitOf } from './calc.js';
 
-const SIZES: readonly CalcSize[] = ['standard', 'small'];
+const SIZES: readonly CalcSize[] = ['standard', 'small', 'tiny'];
 
 /** Values of programs, as Python sees them, as text; `error` for those that fail. */
 function inPython(programs: readonly string[]): string[] {
@@ -122,6 +122,9 @@ describe('calc problems', () => {
     const ask = (count: number) => calcProblems({ size: 'small', split: 'evaluation', seed: 1, count, levels: [3] });
     expect(() => ask(100_001)).toThrow(UserError);
     expect(new Set(ask(4000).map(({ id }) => id)).size).toBe(4000);
+    const askTiny = (count: number) => calcProblems({ size: 'tiny', split: 'evaluation', seed: 1, count, levels: [1] });
+    expect(() => askTiny(601)).toThrow(UserError);
+    expect(new Set(askTiny(600).map(({ id }) => id)).size).toBe(600);
   });
 
   it('stream from any position as if those before had been drawn', () => {

@@ -39,16 +39,17 @@ export const CALC_FAMILIES: readonly Family[] = [...LEVEL_1, ...LEVEL_2, ...LEVE
 
 /** One problem in four belongs to the evaluation. */
 const EVALUATION_SHARE = 4;
-/** The largest set that is made at once; every level has several times as many problems in each split. */
-const LARGEST_SET = 100_000;
+/** The largest set that is made at once: every level has as many problems in each split, and several times as many where numbers are not tiny. */
+const LARGEST_SET: Readonly<Record<CalcSize, number>> = { standard: 100_000, small: 100_000, tiny: 600 };
 
 /** A set without duplicates, families in equal parts as long as they have new problems.
  * @param options.exclude ids that must not occur
  * @throws UserError when `count` is more than a set may hold */
 export function calcProblems(options: CalcOptions & { readonly count: number; readonly exclude?: Iterable<string> }): CalcProblem[] {
-  if (options.count > LARGEST_SET) {
+  const largest = LARGEST_SET[options.size];
+  if (options.count > largest) {
     throw new UserError(
-      `calc: a set holds at most ${LARGEST_SET} problems; ${options.count} were asked for`,
+      `calc: a set${options.size === 'tiny' ? ' of tiny problems' : ''} holds at most ${largest} problems; ${options.count} were asked for`,
       'Leave count out for an endless stream.',
     );
   }
@@ -78,7 +79,7 @@ export function* calcStream(options: CalcOptions & { readonly start?: number }):
 
 function drawFor(options: CalcOptions, family: Family, random: Random): CalcProblem {
   for (;;) {
-    const { key, answer, ...rest } = family.draw(random, options.size);
+    const { key, answer, ...rest } = family.draw(random, family.level > 1 && options.size === 'tiny' ? 'small' : options.size);
     const id = `${family.name}:${key}`;
     if (splitOf(id) !== options.split) continue;
     return { id, source: 'calc', tags: { family: family.name, level: family.level }, answer: answer.toString(), ...rest };

@@ -8,7 +8,7 @@ import { parseJsonLines } from '../tables/json.js';
 import type { TableRow } from '../tables/table.js';
 import { UserError } from '../userError.js';
 import { variedAnswer } from './answerForms.js';
-import { type CalcLevel, type CalcSplit, calcProblems } from './calc.js';
+import { type CalcLevel, type CalcSize, type CalcSplit, calcProblems } from './calc.js';
 import { openProblems } from './readProblems.js';
 import { EXAMPLE, plain } from './schemas/plain.js';
 
@@ -21,8 +21,8 @@ export interface LoadOptions {
   readonly count?: number;
 }
 
-const GENERATORS = ['calc', 'calc-small'] as const;
-type Generator = (typeof GENERATORS)[number];
+const SIZES = { calc: 'standard', 'calc-small': 'small', 'calc-tiny': 'tiny' } as const satisfies Record<string, CalcSize>;
+type Generator = keyof typeof SIZES;
 
 /** @throws UserError for a file that cannot be read (with the line), a duplicate id, or more problems than there are. */
 export async function loadProblems(source: ProblemSource, options: LoadOptions): Promise<Problem[]> {
@@ -33,7 +33,7 @@ export async function loadProblems(source: ProblemSource, options: LoadOptions):
   const count = named.count ?? options.count;
   if (count === undefined) throw new UserError(`problems: ${named.kind} is endless; how many are wanted?`, 'Set count.');
   const problems = calcProblems({
-    size: named.kind === 'calc' ? 'standard' : 'small',
+    size: SIZES[named.kind],
     split: options.split,
     seed: named.seed ?? options.seed,
     count,
@@ -48,7 +48,7 @@ type NamedSource = Exclude<ProblemSource, string>;
 const fromName = (name: string): NamedSource => (isGenerator(name) ? { kind: name } : { kind: 'file', file: name });
 
 /** Whether a source's name is that of a generator, not of a file. */
-export const isGenerator = (name: string): name is Generator => (GENERATORS as readonly string[]).includes(name);
+export const isGenerator = (name: string): name is Generator => Object.hasOwn(SIZES, name);
 
 /** Whether a source is a file or a data set, which ends by itself. */
 export const isFileSource = (source: ProblemSource): boolean => !isGenerator(typeof source === 'string' ? source : source.kind);

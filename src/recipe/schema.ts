@@ -14,7 +14,7 @@ const share = z.number().min(0).max(1);
 export const problemSourceSchema = z.union([
   z.string().min(1),
   z.strictObject({
-    kind: z.enum(['calc', 'calc-small']),
+    kind: z.enum(['calc', 'calc-small', 'calc-tiny']),
     /** How many; a training source may be endless (left out). */
     count: count.optional(),
     seed: z.int().nonnegative().optional(),
@@ -124,7 +124,7 @@ const sftSchema = z.strictObject({
    * traces of mixed quality such as `nano` was made of, or a file of conversations.
    */
   demonstrations: z.union([
-    z.strictObject({ teacher: z.literal('traces'), mix: z.enum(['easy', 'hard']), count: count }),
+    z.strictObject({ teacher: z.literal('traces'), mix: z.enum(['easy', 'hard', 'thinking']), count: count }),
     z.strictObject({
       teacher: z.literal('scripted'),
       problems: problemSourceSchema,

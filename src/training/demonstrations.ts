@@ -9,7 +9,7 @@ import { stitchSolution } from '../data/stitch/stitchSolution.js';
 import type { Demonstration } from '../domain/demonstration.js';
 import type { Message } from '../domain/message.js';
 import { inOrder } from '../grading/inOrder.js';
-import { makeTraces } from '../pretraining/makeNano.js';
+import { makeThinkingTraces, makeTraces } from '../pretraining/makeNano.js';
 import { TRACE_MIXES } from '../pretraining/trace.js';
 import type { CalcProblem } from '../problems/calc.js';
 import { loadProblems } from '../problems/load.js';
@@ -110,7 +110,10 @@ async function traced(
   seed: number,
 ): Promise<Conversation[]> {
   if (!session.runner) throw new UserError('traces run their programs in the sandbox', 'Add code_interpreter to the tools of the recipe.');
-  const traces = await makeTraces({ seed: deriveSeed(seed, 'traces'), traces: count }, session.runner, TRACE_MIXES[mix]);
+  const settings = { seed: deriveSeed(seed, 'traces'), traces: count };
+  const traces = await (mix === 'thinking'
+    ? makeThinkingTraces(settings, session.runner)
+    : makeTraces(settings, session.runner, TRACE_MIXES[mix]));
   return traces.map(({ problem, turns }, i) => ({
     id: `trace ${i}`,
     messages: [

@@ -1,8 +1,11 @@
 /** What a family of calc problems is, and the exact arithmetic that the families share. Draws nothing itself. */
 import type { Random } from '../../random.js';
 
-/** `standard`: for a pretrained language model. `small`: smaller numbers and fewer wordings, for `nano`. */
-export type CalcSize = 'standard' | 'small';
+/**
+ * `standard`: for a pretrained language model. `small`: smaller numbers and fewer wordings, for `nano`. `tiny`: as `small`, with numbers in
+ * level 1 that can be worked out digit by digit.
+ */
+export type CalcSize = 'standard' | 'small' | 'tiny';
 export type CalcLevel = 1 | 2 | 3;
 
 export interface Family {

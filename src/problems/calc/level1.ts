@@ -13,10 +13,10 @@ const multiplyAdd: Family = {
   name: 'muladd',
   level: 1,
   draw(random, size) {
-    const small = size === 'small';
-    const a = small ? random.int(12, 999) : random.int(101, 9999);
-    const b = random.int(12, 99);
-    const c = random.int(11, 999);
+    const [small, tiny] = [size !== 'standard', size === 'tiny'];
+    const a = small ? random.int(12, tiny ? 149 : 999) : random.int(101, 9999);
+    const b = tiny ? random.int(2, 3) : random.int(12, 99);
+    const c = tiny ? random.int(2, 3) : random.int(11, 999);
     const sign = random.pick(['+', '-'] as const);
     const text = `${a} * ${b} ${sign} ${c}`;
     const asked = [`What is ${text}?`, `Compute ${text}.`];
@@ -40,8 +40,11 @@ const brackets: Family = {
   name: 'paren',
   level: 1,
   draw(random, size) {
-    if (size === 'small') {
-      const [a, b, c] = [random.int(12, 999), random.int(12, 999), random.int(12, 99)];
+    if (size !== 'standard') {
+      const tiny = size === 'tiny';
+      const a = random.int(12, tiny ? 149 : 999);
+      const b = tiny ? random.int(2, 3) : random.int(12, 999);
+      const c = tiny ? random.int(2, 3) : random.int(12, 99);
       return {
         key: `(${unordered(a, b)})*${c}`,
         question: random.pick([`What is (${a} + ${b}) * ${c}?`, `Compute (${a} + ${b}) * ${c}.`]),
@@ -79,10 +82,10 @@ const crates: Family = {
   name: 'crates',
   level: 1,
   draw(random, size) {
-    const small = size === 'small';
-    const held = random.int(24, 480);
-    const boxes = small ? random.int(13, 99) : random.int(13, 990);
-    const lost = random.int(5, 99);
+    const [small, tiny] = [size !== 'standard', size === 'tiny'];
+    const held = random.int(tiny ? 12 : 24, tiny ? 149 : 480);
+    const boxes = tiny ? random.int(2, 3) : small ? random.int(13, 99) : random.int(13, 990);
+    const lost = tiny ? random.int(2, 3) : random.int(5, 99);
     const [one, many, item, fate] = random.pick(CONTAINERS);
     const smallItem = random.pick(['bottles', 'eggs']);
     const question = small
@@ -112,21 +115,21 @@ const shop: Family = {
   name: 'shop',
   level: 1,
   draw(random, size) {
-    const [a, b] = [random.int(3, 60), random.int(3, 60)];
-    const [x, y] = [random.int(11, 250), random.int(11, 250)];
-    const [first, second] = random.shuffle(size === 'small' ? SMALL_GOODS : GOODS);
-    const question =
-      size === 'small'
-        ? `A shop sells ${a} ${first} at ${x} dollars and ${b} ${second} at ${y} dollars. What is the total?`
-        : random.pick([
-            `A shop sells ${a} ${first} at ${x} dollars each and ${b} ${second} at ${y} dollars each. What is the total in dollars?`,
-            `Ana buys ${a} ${first} for ${x} dollars each and ${b} ${second} for ${y} dollars each. How much does she pay?`,
-          ]);
+    const [small, tiny] = [size !== 'standard', size === 'tiny'];
+    const [a, b] = tiny ? [random.int(2, 3), random.int(2, 3)] : [random.int(3, 60), random.int(3, 60)];
+    const [x, y] = tiny ? [random.int(11, 99), random.int(2, 3)] : [random.int(11, 250), random.int(11, 250)];
+    const [first, second] = random.shuffle(small ? SMALL_GOODS : GOODS);
+    const question = small
+      ? `A shop sells ${a} ${first} at ${x} dollars and ${b} ${second} at ${y} dollars. What is the total?`
+      : random.pick([
+          `A shop sells ${a} ${first} at ${x} dollars each and ${b} ${second} at ${y} dollars each. What is the total in dollars?`,
+          `Ana buys ${a} ${first} for ${x} dollars each and ${b} ${second} for ${y} dollars each. How much does she pay?`,
+        ]);
     return {
       key: [`${a}*${x}`, `${b}*${y}`].sort().join('+'),
       question,
       answer: BigInt(a) * BigInt(x) + BigInt(b) * BigInt(y),
-      programs: size === 'small' ? [`${a}*${x}+${b}*${y}`] : [`${a}*${x}+${b}*${y}`, `sum([${a}*${x},${b}*${y}])`],
+      programs: small ? [`${a}*${x}+${b}*${y}`] : [`${a}*${x}+${b}*${y}`, `sum([${a}*${x},${b}*${y}])`],
       wrongPrograms: [`${a}+${x}+${b}+${y}`, `${a}*${x}`, `${x}+${y}`, `${a}*${b}+${x}*${y}`],
       explanation: ['Number times price for both goods, then the sum.', 'I multiply each count by its price and add the two.'],
       solution: shopSolution(a, x, b, y),
