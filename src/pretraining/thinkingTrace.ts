@@ -12,7 +12,7 @@ const CALL_SHARE = 0.2;
 
 /** Of those that call. */
 const CALLS: TraceMix = {
-  shares: { right: 50, wrong: 50, guess: 0, forgotten: 0, error: 0, broken: 0, ignored: 0 },
+  shares: { right: 30, wrong: 70, guess: 0, forgotten: 0, error: 0, broken: 0, ignored: 0 },
   oneMistake: false,
   rightByFamily: [1],
 };
