@@ -132,7 +132,7 @@ describe('mistakes', () => {
     expect(await setting('rl.learningRate=0')).toContain('rl.learningRate must be a number above 0; it is 0.');
     expect(await setting('name=3')).toContain('name must be text; it is 3. Put it in quotes to make it text.');
     expect(await setting('problems.train={kind: calk}')).toContain(
-      'problems.train.kind must be one of calc, calc-small, "file" or "jsonl"',
+      'problems.train.kind must be one of calc, calc-small, calc-tiny, "file" or "jsonl"',
     );
   });
 
