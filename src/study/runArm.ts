@@ -54,6 +54,8 @@ async function trainIn(out: string, recipe: Job['recipe'], { log, signal, onStep
     log: (line, level) => level === 'warning' && log(line, level),
     onEvent: (event) => {
       if (event.kind === 'stageStarted') planned[event.stage] = event.steps;
+      // what seems to collapse is in the curves; what was left out is said nowhere else
+      if (event.kind === 'note' && event.level === 'warning' && event.alarm === undefined) log(event.text, 'warning');
       if (event.kind === 'stepEnded') onStep?.(event.stage, event.step + 1, planned[event.stage] ?? 0);
     },
     signal,
