@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOSTILE_TEXTS, TRIPWIRE } from '../src/dashboard/web/trajectories/hostileTexts.js';
-import { browserPath, DashboardInBrowser, NEEDS_BROWSER, type OpenPage } from './support/browser.js';
+import { browserPath, DashboardInBrowser, LOOKS, NEEDS_BROWSER, type OpenPage } from './support/browser.js';
 import { LONG, writeHostileRun } from './support/hostileRun.js';
 
 /** Milliseconds for tests that open many views on a busy machine. */
@@ -179,11 +179,7 @@ describe.skipIf(browserPath === undefined)(`rollouts in a browser${NEEDS_BROWSER
     ['data reports', '#/reports', 'main h1'],
   ];
 
-  it.each([
-    ['light', { colorScheme: 'light' }],
-    ['dark', { colorScheme: 'dark' }],
-    ['on a phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
-  ] as const)(
+  it.each(LOOKS)(
     'is accessible, and no wider than its window: %s',
     async (_, options) => {
       const page = await fresh(options);

@@ -8,7 +8,7 @@ import { jobOf } from '../src/study/jobs.js';
 import type { StudyPlan } from '../src/study/plan.js';
 import { StudyFolder } from '../src/study/studyFolder.js';
 import { madePlan, madeResults, PLAN } from '../src/study/testSupport.js';
-import { browserPath, DashboardInBrowser, NEEDS_BROWSER, type OpenPage } from './support/browser.js';
+import { browserPath, DashboardInBrowser, LOOKS, NEEDS_BROWSER, type OpenPage } from './support/browser.js';
 import { someInfo } from './support/someRun.js';
 
 /** Milliseconds for tests that open many views on a busy machine. */
@@ -119,11 +119,7 @@ describe.skipIf(browserPath === undefined)(`studies in a browser${NEEDS_BROWSER}
     LENGTHY,
   );
 
-  it.each([
-    ['light', { colorScheme: 'light' }],
-    ['dark', { colorScheme: 'dark' }],
-    ['on a phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
-  ] as const)(
+  it.each(LOOKS)(
     'is accessible, and no wider than its window: %s',
     async (_, options) => {
       const page = await fresh(options);

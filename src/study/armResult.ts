@@ -38,7 +38,7 @@ export interface Evaluated {
 const values = z.record(z.string(), z.number().nullable());
 
 /** What readers count on in a file; further keys are left alone. */
-export const armResultSchema = z.looseObject({
+const armResultSchema = z.looseObject({
   format: z.literal(1),
   arm: z.string(),
   key: z.string(),
@@ -54,6 +54,18 @@ export const armResultSchema = z.looseObject({
   machine: z.record(z.string(), z.union([z.string(), z.number()])),
   ended: z.string().optional(),
 });
+
+/** A result as its file has it, or what is wrong with the file, to be said after its name. */
+export function parseResult(text: string): ArmResult | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `is not JSON: ${(error as Error).message}`;
+  }
+  const { error } = armResultSchema.safeParse(value);
+  return error ? `is not a result of this version: ${z.prettifyError(error)}` : (value as ArmResult);
+}
 
 /** Digits that are kept: results are read by people and compared by machines at 1e-4. */
 const DIGITS = 6;

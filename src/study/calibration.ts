@@ -4,7 +4,7 @@
  */
 import type { ArmResult } from './armResult.js';
 import { describeEndpoint, type Endpoint, endpointValue, unitName } from './endpoint.js';
-import { jobOf } from './jobs.js';
+import { resultsOfArm } from './jobs.js';
 import { counted, type JudgedClaim } from './judge.js';
 import { hashOf, type StudyPlan } from './plan.js';
 import { studentQuantile } from './student.js';
@@ -58,15 +58,7 @@ export function calibrationsOf(
 }
 
 function calibrationOf(plans: readonly StudyPlan[], claims: readonly JudgedClaim[], results: ReadonlyMap<string, ArmResult>): Calibration {
-  const arms = plans.flatMap((plan) =>
-    plan.arms.map((arm) => ({
-      plan,
-      arm,
-      results: Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
-        (result) => result !== undefined,
-      ),
-    })),
-  );
+  const arms = plans.flatMap((plan) => plan.arms.map((arm) => ({ plan, arm, results: resultsOfArm(plan, arm.name, results) })));
   const ends = arms.flatMap(({ plan, arm, results: own }) => {
     const stage = plan.arms.some(({ recipe }) => recipe.stages.includes('rl')) ? 'rl' : 'sft';
     const values = own.flatMap((result) => counted(result, { final: 'accuracy', stage, evaluation: 'main' }) ?? []);
@@ -113,13 +105,9 @@ function noiseOf(plans: readonly StudyPlan[], claims: readonly JudgedClaim[], re
       endpoints.set(name, found);
       if (difference.blocks > 1) found.differences.push(difference);
       for (const arm of [above, below]) {
-        const recipe = plan.arms.find((one) => one.name === arm)!;
-        const own = Array.from({ length: plan.blocks }, (_, block) => jobOf(plan, recipe, block).key);
-        const values = own.flatMap((key) => {
-          const result = results.get(key);
-          return result === undefined ? [] : (counted(result, endpoint) ?? []);
-        });
-        if (values.length > 1) found.arms.set(own[0]!, values);
+        const own = resultsOfArm(plan, arm, results);
+        const values = own.flatMap((result) => counted(result, endpoint) ?? []);
+        if (values.length > 1) found.arms.set(own[0]!.key, values);
       }
     }
   }

@@ -16,19 +16,17 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
   const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
   const known = left.length > 0 ? estimate(left, out) : undefined;
+  const work = [
+    ...(sft > 0 ? [`${sft} SFT stages`] : []),
+    ...(steps > 0 ? [`${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens`] : []),
+  ].join(', ');
+  const time = known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left));
   return [
     ...plans.map(
       ({ name, title, blocks, arms, claims }) => `${name}: ${title} (${arms.length} arms, ${blocks} blocks, ${claims.length} claims)`,
     ),
     `${jobs.length} arm-runs${asked > jobs.length ? ` (${asked - jobs.length} shared between plans)` : ''}, ${jobs.length - left.length} there already, ${left.length} to run`,
-    left.length === 0
-      ? 'Nothing is left to run.'
-      : `To run: ${[
-          ...(sft > 0 ? [`${sft} SFT stages`] : []),
-          ...(steps > 0 ? [`${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens`] : []),
-        ].join(
-          ', ',
-        )}; ${known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left))}`,
+    left.length === 0 ? 'Nothing is left to run.' : `To run: ${work}; ${time}`,
   ];
 }
 

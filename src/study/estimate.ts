@@ -8,7 +8,7 @@ import type { Recipe } from '../recipe/schema.js';
 import { packageRoot } from '../setup/paths.js';
 import { blocksOf, type Job, type StartJob } from './jobs.js';
 import { hashOf } from './plan.js';
-import { readPlans, readResults } from './studyFolder.js';
+import { readPlans, readResults, STUDY_FILE } from './studyFolder.js';
 
 export interface Estimate {
   /** Of one engine, starts included. */
@@ -54,7 +54,7 @@ export function estimate(left: readonly Job[], out: string): Estimate | undefine
 
 /** Of all arms that have ended in a study's folder. */
 function knownIn(folder: string): Known[] {
-  if (!existsSync(join(folder, 'study.json'))) return [];
+  if (!existsSync(join(folder, STUDY_FILE))) return [];
   const results = readResults(folder);
   return blocksOf(readPlans(folder)).flatMap(({ jobs }) =>
     jobs.flatMap(({ key, recipe }): Known[] => {

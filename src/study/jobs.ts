@@ -1,6 +1,7 @@
 /** What a study has to run: one job an arm and block, each with a key by which equal ones are shared between claims and plans. Runs nothing. */
 import { availableParallelism } from 'node:os';
 import type { Recipe } from '../recipe/schema.js';
+import type { ArmResult } from './armResult.js';
 import { type Arm, hashOf, type StudyPlan } from './plan.js';
 
 export interface Job {
@@ -59,6 +60,14 @@ export function jobOf(plan: StudyPlan, arm: Arm, block: number): Job {
   const recipe = { ...arm.recipe, seed };
   const key = hashOf({ recipe: decisive(recipe), seed, ...(start && { start: start.key }) });
   return { key, arm, block, seed, recipe, start };
+}
+
+/** Of one arm, those that are there, in the order of the blocks. */
+export function resultsOfArm(plan: StudyPlan, name: string, results: ReadonlyMap<string, ArmResult>): ArmResult[] {
+  const arm = plan.arms.find((one) => one.name === name)!;
+  return Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
+    (result) => result !== undefined,
+  );
 }
 
 /** Without what changes no result. */

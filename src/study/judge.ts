@@ -1,7 +1,7 @@
 /** What the results of a study say about its claims: paired differences over the blocks in which both arms are there, checks, verdicts. Pure. */
 import type { ArmResult } from './armResult.js';
 import { type CheckOutcome, checkOf, type Endpoint, endpointValue, unitOf } from './endpoint.js';
-import { jobOf } from './jobs.js';
+import { resultsOfArm } from './jobs.js';
 import { armsOf, type Claim, type StudyPlan } from './plan.js';
 import {
   type ClaimVerdict,
@@ -63,12 +63,7 @@ export function judge(plans: readonly StudyPlan[], results: ReadonlyMap<string, 
 }
 
 function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, ArmResult>): Omit<JudgedClaim, 'verdict'> {
-  const resultsOf = (name: string): ArmResult[] => {
-    const arm = plan.arms.find((arm) => arm.name === name)!;
-    return Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
-      (found) => found !== undefined,
-    );
-  };
+  const resultsOf = (name: string): ArmResult[] => resultsOfArm(plan, name, results);
   const parts = claim.parts.map(({ above, below, endpoint, margin }): JudgedPart => {
     const below_ = new Map(resultsOf(below).map((result) => [result.seed, result]));
     const both = resultsOf(above).flatMap((first) => {

@@ -8,7 +8,7 @@ import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
 import { type Calibration, calibrationsOf } from './calibration.js';
 import { type Endpoint, unitOf } from './endpoint.js';
-import { blocksOf, jobOf } from './jobs.js';
+import { blocksOf, resultsOfArm } from './jobs.js';
 import { counted, type JudgedArm, type JudgedClaim, judge } from './judge.js';
 import type { StudyPlan } from './plan.js';
 import { readPlans, readResults } from './studyFolder.js';
@@ -119,12 +119,7 @@ export function reportOf(folder: string, plans: readonly StudyPlan[], results: R
 }
 
 function reported(plan: StudyPlan, judged: JudgedClaim, results: ReadonlyMap<string, ArmResult>): ReportedClaim {
-  const resultsOf = (name: string): ArmResult[] => {
-    const arm = plan.arms.find((one) => one.name === name)!;
-    return Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
-      (result) => result !== undefined,
-    );
-  };
+  const resultsOf = (name: string): ArmResult[] => resultsOfArm(plan, name, results);
   const endpoints = distinctBy(
     judged.parts.map(({ endpoint }) => endpoint),
     (endpoint) => JSON.stringify(endpoint),

@@ -5,10 +5,9 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { lockFolder } from '../runs/lock.js';
 import { UserError } from '../userError.js';
-import { type ArmResult, armResultSchema } from './armResult.js';
+import { type ArmResult, parseResult } from './armResult.js';
 import { planHash, type StudyPlan } from './plan.js';
 
 interface StudyFile {
@@ -17,7 +16,8 @@ interface StudyFile {
   readonly plans: Readonly<Record<string, string>>;
 }
 
-const STUDY_FILE = 'study.json';
+/** Makes a folder a study's. */
+export const STUDY_FILE = 'study.json';
 
 export class StudyFolder {
   readonly #release: () => void;
@@ -90,9 +90,8 @@ export function readResults(path: string): Map<string, ArmResult> {
     .filter((name) => name.endsWith('.json'))
     .sort()) {
     const file = join(folder, name);
-    const result = readJson(file, 'Remove it; its arm runs again.') as ArmResult;
-    const { error } = armResultSchema.safeParse(result);
-    if (error) throw new UserError(`${file} is not a result of this version: ${z.prettifyError(error)}`, 'Remove it; its arm runs again.');
+    const result = parseResult(readFileSync(file, 'utf8'));
+    if (typeof result === 'string') throw new UserError(`${file} ${result}`, 'Remove it; its arm runs again.');
     results.set(result.key, result);
   }
   return results;

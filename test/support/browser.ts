@@ -26,6 +26,13 @@ export const browserPath = PLACES.find((path) => path !== undefined && existsSyn
 /** To be part of a test's name, so that a skipped one says why. */
 export const NEEDS_BROWSER = browserPath === undefined ? ' (skipped: no Chromium found; name one by TOOLWISE_BROWSER)' : '';
 
+/** By name, how a page may be looked at. */
+export const LOOKS = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['on a phone', { colorScheme: 'light', viewport: { width: 390, height: 844 } }],
+] as const satisfies readonly (readonly [string, BrowserContextOptions])[];
+
 const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',

@@ -5,11 +5,10 @@
 import { lstatSync, readdirSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { RUN_FILE } from '../../runs/store.js';
+import { STUDY_FILE } from '../../study/studyFolder.js';
 
 /** Id of the shown folder where it is a run itself; a path of `.` cannot travel in a URL. */
 export const SELF = '@';
-
-const STUDY_FILE = 'study.json';
 
 export interface FoundRun {
   readonly id: string;

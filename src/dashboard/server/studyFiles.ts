@@ -6,9 +6,9 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type ArmResult, armResultSchema } from '../../study/armResult.js';
+import { type ArmResult, parseResult } from '../../study/armResult.js';
 import { armsOf, claimSchema, type StudyPlan } from '../../study/plan.js';
-import { readPlans } from '../../study/studyFolder.js';
+import { readPlans, STUDY_FILE } from '../../study/studyFolder.js';
 
 export interface StudyFiles {
   /** None where they cannot be read. */
@@ -46,7 +46,7 @@ export class StudyReader {
   read(): StudyFiles {
     const results = filesIn(this.folder, 'results', '.json');
     const stamp = [
-      stampOf(join(this.folder, 'study.json')),
+      stampOf(join(this.folder, STUDY_FILE)),
       ...[...filesIn(this.folder, 'plans', '.json'), ...filesIn(this.folder, 'plans', '.yaml'), ...results].map((file) => file.stamp),
     ].join('\n');
     if (this.#last?.stamp !== stamp) this.#last = { stamp, files: this.#readAll(results) };
@@ -76,8 +76,8 @@ export class StudyReader {
 
 /** @throws Error where a plan is missing, another one, or not of this version */
 function plansIn(folder: string): StudyPlan[] {
-  const named = studySchema.safeParse(jsonIn(join(folder, 'study.json')));
-  if (!named.success) throw new Error('study.json is not one of a study');
+  const named = studySchema.safeParse(jsonIn(join(folder, STUDY_FILE)));
+  if (!named.success) throw new Error(`${STUDY_FILE} is not one of a study`);
   for (const name of Object.keys(named.data.plans)) {
     // what it is and how large is asked before anybody reads it
     if (!isPlain(join(folder, 'plans', `${name}.json`))) throw new Error(`plans/${name}.json is missing, or no plain file`);
@@ -99,21 +99,12 @@ function plansIn(folder: string): StudyPlan[] {
 
 /** Or what is wrong with it; undefined where it is gone again. */
 function readResult(path: string): ArmResult | string | undefined {
-  let text: string;
   try {
     if (lstatSync(path).size > LARGEST) return `is larger than ${LARGEST / 1e6} MB`;
-    text = readFileSync(path, 'utf8');
+    return parseResult(readFileSync(path, 'utf8'));
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : `cannot be read: ${(error as Error).message}`;
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return `is not JSON: ${(error as Error).message}`;
-  }
-  const { error } = armResultSchema.safeParse(value);
-  return error ? `is not a result of this version: ${z.prettifyError(error)}` : (value as ArmResult);
 }
 
 function jsonIn(path: string): unknown {
