@@ -417,9 +417,9 @@ export interface StudyStart {
 /** From the arm-runs that have ended. */
 export interface StudyEstimate {
   readonly seconds: number;
-  /** Mean of an arm-run. */
+  /** Of an arm-run that is left, in the mean, with its part of its start. */
   readonly each: number;
-  /** How many arm-runs that is the mean of. */
+  /** How many arm-runs tell so. */
   readonly of: number;
   /** Runs beside each other. */
   readonly beside: number;

@@ -15,12 +15,13 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   const steps = stages.reduce((sum, { rl }) => sum + rl.steps, 0);
   const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
   const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
-  const known = left.length > 0 ? estimate(left, out) : undefined;
+  const beside = parallel ?? sideBySide(left);
+  const known = left.length > 0 ? estimate(left, out, beside) : undefined;
   const work = [
     ...(sft > 0 ? [`${sft} SFT stages`] : []),
     ...(steps > 0 ? [`${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens`] : []),
   ].join(', ');
-  const time = known === undefined ? 'how long is known when the first have ended' : timeText(known, parallel ?? sideBySide(left));
+  const time = known === undefined ? 'how long is known when the first have ended' : timeText(known, beside);
   return [
     ...plans.map(
       ({ name, title, blocks, arms, claims }) => `${name}: ${title} (${arms.length} arms, ${blocks} blocks, ${claims.length} claims)`,
@@ -30,9 +31,9 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   ];
 }
 
-function timeText({ seconds, from: { here, machines } }: Estimate, parallel: number): string {
+function timeText({ seconds, clock, from: { here, machines } }: Estimate, parallel: number): string {
   const minutes = (value: number): string => `${Math.max(1, Math.round(value / 60))} minutes`;
   const engine = `${minutes(seconds)} of one engine`;
-  const time = parallel > 1 ? `about ${minutes(seconds / parallel)} with ${parallel} arms side by side (${engine})` : `about ${engine}`;
+  const time = parallel > 1 ? `about ${minutes(clock)} with ${parallel} arms side by side (${engine})` : `about ${engine}`;
   return `${time}, from what ${here ? 'arms took here' : `such arms took on ${machines.join(' and ')}`}`;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { describeStudy } from './describe.js';
-import { estimate } from './estimate.js';
+import { estimate, estimateFrom, tookIn } from './estimate.js';
 import { blocksOf } from './jobs.js';
 import { StudyFolder } from './studyFolder.js';
 import { madePlan, madeResults, PLAN } from './testSupport.js';
@@ -21,8 +21,9 @@ const jobsOf = (made: typeof plan) => blocksOf([made]).flatMap(({ jobs }) => job
 describe('an estimate', () => {
   it('is what equal arms took, whatever they are called, in any block', () => {
     const other = madePlan({ name: 'other', seed: 100, blocks: 3 });
-    expect(estimate(jobsOf(other), folder)).toEqual({
+    expect(estimate(jobsOf(other), folder, 2)).toEqual({
       seconds: expect.closeTo(3 * (40 + 80), 6),
+      clock: expect.closeTo(3 * 60, 6),
       from: { here: true, machines: ['a processor'] },
     });
   });
@@ -34,11 +35,22 @@ describe('an estimate', () => {
     });
     // 3 steps of 128 rollouts, written once and trained on 1 or 3 times, and 512 for the evaluation.
     const passes = (epochs: number): number => 1 + 512 + 3 * 128 * (1 + epochs);
-    expect(estimate(jobsOf(twice), folder)!.seconds).toBeCloseTo((2 * 60 * passes(3)) / passes(1), 6);
+    expect(estimate(jobsOf(twice), folder, 1)!.seconds).toBeCloseTo((2 * 60 * passes(3)) / passes(1), 6);
+  });
+
+  it('is by the clock what blocks take one after the other: a start, which all wait for, and then arms side by side', () => {
+    const begun = madePlan({ name: 'begun', blocks: 2, start: PLAN.base });
+    const [here, jobs] = [tookIn(folder), jobsOf(begun)];
+    // the start is the recipe of the arm wide, of 40 seconds; narrow takes 80
+    expect(estimateFrom(jobs, 2, { here })).toMatchObject({ seconds: expect.closeTo(2 * 160, 6), clock: expect.closeTo(2 * (40 + 60), 6) });
+    const made = new Set(jobs.map((job) => job.start!.key));
+    expect(estimateFrom(jobs, 2, { here, made })!.clock).toBeCloseTo(2 * 60, 6);
+    // three arms, two side by side
+    expect(estimateFrom([jobs[0]!, jobs[1]!, jobs[0]!], 2, { here, made })!.clock).toBeCloseTo((200 * 2) / 3, 6);
   });
 
   it('is none for a model that nobody has run', () => {
-    expect(estimate(jobsOf(madePlan({ base: { ...PLAN.base, model: './models/unheard-of' } })), folder)).toBeUndefined();
+    expect(estimate(jobsOf(madePlan({ base: { ...PLAN.base, model: './models/unheard-of' } })), folder, 1)).toBeUndefined();
   });
 
   it('is told with what it rests on', () => {

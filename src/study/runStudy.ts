@@ -7,6 +7,7 @@ import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
+import { estimateFrom, type Took, tookBy, tookElsewhere, tookIn } from './estimate.js';
 import { type Block, blocksOf, type Job, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { makeStart, type RunOptions, runArm } from './runArm.js';
@@ -36,7 +37,7 @@ export interface StudyProgress {
     readonly step: number;
     readonly steps: number;
   }[];
-  /** Seconds to the end, from what arms took so far; absent before the first has ended. */
+  /** Seconds to the end: an estimate, absent where nothing is known of such arms. */
   readonly left?: number;
 }
 
@@ -64,8 +65,10 @@ class Running {
   readonly #parallel: number;
   readonly #started = performance.now();
   readonly #running = new Map<string, StudyProgress['running'][number]>();
-  /** Wall-clock seconds of the arms that ended in this sitting. */
-  readonly #took: number[] = [];
+  readonly #here: Took[];
+  readonly #elsewhere: readonly Took[] = tookElsewhere();
+  /** Keys of the starts that this sitting has made. */
+  readonly #made = new Set<string>();
 
   constructor(
     private readonly folder: StudyFolder,
@@ -73,6 +76,7 @@ class Running {
   ) {
     this.#blocks = blocksOf(options.plans);
     this.#results = folder.results();
+    this.#here = tookIn(folder.path);
     this.#parallel = options.parallel ?? sideBySide(this.#blocks.flatMap(({ jobs }) => jobs));
   }
 
@@ -85,11 +89,11 @@ class Running {
       const jobs = block.jobs.filter(({ key }) => !this.#results.has(key));
       if (jobs.length === 0) continue;
       refuseOtherMachine(block, this.#results);
-      const needed = this.#secondsOf(jobs.length) / 60;
+      const needed = (this.#secondsOf(jobs) ?? 0) / 60;
       const elapsed = (performance.now() - this.#started) / 60_000;
       if (minutes !== undefined && elapsed + needed > minutes) {
         const text = `block ${block.block + 1} takes about ${needed.toFixed(0)} minutes, and of ${minutes} there are ${(minutes - elapsed).toFixed(0)} left`;
-        if (this.#took.length === 0)
+        if (before === all - this.#left.length)
           throw new UserError(`${text}: the budget does not hold one block`, 'Raise --minutes, or take fewer arms. What is done is kept.');
         log(`${text}: it is left for the next time`);
         break;
@@ -109,12 +113,9 @@ class Running {
     return this.#all.filter(({ key }) => !this.#results.has(key));
   }
 
-  /** Seconds that so many arms take here, from those that ended; 0 before there are any. */
-  #secondsOf(arms: number): number {
-    const known = this.#took.length > 0 ? this.#took : [...this.#results.values()].map(({ seconds }) => seconds);
-    if (known.length === 0) return 0;
-    const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
-    return mean * Math.ceil(arms / this.#parallel);
+  /** Seconds by the clock that these arms take; undefined where nothing is known of such. */
+  #secondsOf(jobs: readonly Job[]): number | undefined {
+    return estimateFrom(jobs, this.#parallel, { here: this.#here, elsewhere: this.#elsewhere, made: this.#made })?.clock;
   }
 
   /** The first arm that fails ends the others; what has ended is kept. */
@@ -128,18 +129,17 @@ class Running {
       if (start === undefined) return undefined;
       const made = starts.get(start.key) ?? makeStart(start, this.#runOptions(job, signal));
       starts.set(start.key, made);
-      return made;
+      return made.finally(() => this.#made.add(start.key));
     };
     const work = jobs.map((job) =>
       limit(async () => {
         signal.throwIfAborted();
-        const begun = performance.now();
         const model = await startOf(job);
         const result = await runArm(job, model, this.#runOptions(job, signal));
-        this.#took.push((performance.now() - begun) / 1000);
         this.#running.delete(job.key);
         this.folder.keep(result);
         this.#results.set(job.key, result);
+        this.#here.push(...tookBy([job], this.#results));
         if (this.options.keepRuns !== true) rmSync(this.folder.runFolder(job.key), { recursive: true, force: true });
         this.#tell();
       }).catch((error: unknown) => {
@@ -166,10 +166,11 @@ class Running {
   }
 
   #tell(): void {
-    const all = this.#all.length;
-    const left = this.#left.length;
-    const seconds = this.#secondsOf(left);
-    this.options.onProgress?.({ done: all - left, all, running: [...this.#running.values()], ...(seconds > 0 && { left: seconds }) });
+    const { length: all } = this.#all;
+    const left = this.#left;
+    const seconds = left.length > 0 ? this.#secondsOf(left) : undefined;
+    const running = [...this.#running.values()];
+    this.options.onProgress?.({ done: all - left.length, all, running, ...(seconds !== undefined && { left: seconds }) });
   }
 }
 

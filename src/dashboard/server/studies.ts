@@ -53,7 +53,7 @@ export class Studies {
     });
     const starts = await this.#starts(study, judged);
     const running = [...begun.values()].filter(({ state }) => state === 'running').length;
-    const left = estimateOf([...judged.results.values()], summary.wanted - summary.done, summary.state === 'running' ? running : undefined);
+    const left = estimateOf(judged, summary.state === 'running' ? running : undefined);
     const report = this.#reportOf(study);
     return {
       ...summary,

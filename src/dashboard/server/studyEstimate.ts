@@ -1,22 +1,27 @@
-/** How long a study may take still: the mean of what has ended, times what is left, over those side by side. Pure. */
+/** How long a study may take still, from what has ended in it and from how many ran side by side. Pure. */
 import type { ArmResult } from '../../study/armResult.js';
+import { estimateFrom, tookBy } from '../../study/estimate.js';
+import type { Job } from '../../study/jobs.js';
 import type { StudyEstimate } from '../api.js';
 
 /** So many that ended last tell how many ran beside each other: `--parallel` may have been another one before. */
 const LAST = 8;
 
 /**
- * @param left arm-runs
  * @param running arms that run now; undefined where the study does not
  * @returns undefined where nothing is left, or nothing has ended that could tell
  */
-export function estimateOf(ended: readonly ArmResult[], left: number, running: number | undefined): StudyEstimate | undefined {
-  const seconds = ended.map((result) => result.seconds).filter((value) => value > 0);
-  if (seconds.length === 0 || left === 0) return undefined;
-  const each = seconds.reduce((sum, value) => sum + value, 0) / seconds.length;
+export function estimateOf(
+  { jobs, results }: { readonly jobs: readonly Job[]; readonly results: ReadonlyMap<string, ArmResult> },
+  running: number | undefined,
+): StudyEstimate | undefined {
+  const left = jobs.filter(({ key }) => !results.has(key));
+  const ended = [...results.values()];
+  const here = tookBy(jobs, results);
   // at a block's end fewer run for a while, so those that have ended are asked too
-  const beside = running === undefined ? 1 : Math.max(1, Math.min(left, Math.max(running, besideEachOther(ended))));
-  return { seconds: (each * left) / beside, each, of: seconds.length, beside };
+  const beside = running === undefined ? 1 : Math.max(1, Math.min(left.length, Math.max(running, besideEachOther(ended))));
+  const known = left.length > 0 ? estimateFrom(left, beside, { here }) : undefined;
+  return known && { seconds: known.clock, each: known.seconds / left.length, of: here.length, beside };
 }
 
 /** The most that ran at one time. */

@@ -43,7 +43,7 @@ export const progressText = (progress: StudyProgress | undefined): string =>
     : `${STAGE_NAMES[progress.stage]} ${progress.steps === 0 ? '…' : `${count(progress.done)}/${count(progress.steps)}`}`;
 
 export const estimateText = ({ each, of, beside }: StudyEstimate): string =>
-  `an estimate: ${duration(Math.round(each))} an arm-run in the mean of ${count(of)}, ${beside === 1 ? 'one at a time' : `${beside} side by side`}`;
+  `an estimate: ${duration(Math.round(each))} an arm-run, by the ${count(of)} that have ended, ${beside === 1 ? 'one at a time' : `${beside} side by side`}`;
 
 /** In whole minutes, for nobody knows the seconds. */
 export const aboutTime = (seconds: number): string => {
