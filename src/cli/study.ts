@@ -10,6 +10,8 @@ interface Options {
   readonly blocks?: string;
   readonly parallel?: string;
   readonly minutes?: string;
+  readonly steps?: string;
+  readonly tokens?: string;
   readonly keepRuns?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -25,6 +27,8 @@ export function register(program: Command): void {
     .option('--blocks <number>', 'at most so many blocks of each plan')
     .option('--parallel <number>', 'arms side by side (default: by cores and threads)')
     .option('--minutes <number>', 'begin no block that would not end within so many minutes')
+    .option('--steps <number>', 'begin no block that would go beyond so many RL steps, of all arms together')
+    .option('--tokens <number>', 'begin no block whose rollouts could go beyond so many tokens')
     .option('--keep-runs', 'keep the run folders, to look at them with npx toolwise ui')
     .option('--dry-run', 'show arms, claims, what is there already and what is left; run nothing')
     .option('--json', 'print the verdicts as JSON')
@@ -45,17 +49,22 @@ async function run(files: readonly string[], options: Options): Promise<void> {
   for (const line of describeStudy(plans, out, parallel)) console.error(line);
   if (options.dryRun) return;
 
-  const { runStudy } = await import('../study/runStudy.js');
+  const { BUDGETS, runStudy } = await import('../study/runStudy.js');
   const { StudyProgressLine } = await import('./studyProgress.js');
   const progress = new StudyProgressLine();
-  const minutes = wholeNumber('minutes', options.minutes);
+  const budget = Object.fromEntries(
+    BUDGETS.flatMap((kind) => {
+      const value = wholeNumber(kind, options[kind]);
+      return value === undefined ? [] : [[kind, value]];
+    }),
+  );
   try {
     const end = await interruptible((signal) =>
       runStudy({
         plans,
         out,
         ...(parallel !== undefined && { parallel }),
-        ...(minutes !== undefined && { minutes }),
+        budget,
         keepRuns: options.keepRuns ?? false,
         log: progress.log,
         onProgress: progress.show,
@@ -64,8 +73,11 @@ async function run(files: readonly string[], options: Options): Promise<void> {
     );
     progress.end();
     const { judge } = await import('../study/judge.js');
+    const { readPlans } = await import('../study/studyFolder.js');
     const { claimLines } = await import('../study/claimText.js');
-    const judged = judge(plans, end.results);
+    // as the report does: Holm's procedure is over all that was ever run in the folder
+    const names = new Set(plans.map(({ name }) => name));
+    const judged = judge(readPlans(out), end.results).filter(({ plan }) => names.has(plan));
     if (options.json) console.log(JSON.stringify(judged));
     else for (const claim of judged) for (const line of claimLines(claim)) console.log(line);
     console.error(

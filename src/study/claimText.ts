@@ -13,7 +13,7 @@ export const OUTCOME_TEXT: Readonly<Record<Outcome, string>> = {
 };
 
 export function claimLines({ claim, verdict, parts, checks, notes }: JudgedClaim): string[] {
-  const adjusted = verdict.adjusted === undefined ? '' : ` (Holm's p ${verdict.adjusted.toPrecision(2)})`;
+  const adjusted = verdict.adjusted === undefined ? '' : ` (Holm's p ${pText(verdict.adjusted)})`;
   return [
     `${claim.id}: ${OUTCOME_TEXT[verdict.outcome].toUpperCase()}${adjusted}: ${claim.says}`,
     ...parts.map((part) => `  ${partText(part)}`),
@@ -35,3 +35,5 @@ export const signed = (value: number): string => {
   const text = Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString();
   return value > 0 ? `+${text}` : text.replace('-', '−');
 };
+
+export const pText = (p: number): string => (p < 0.001 ? 'below 0.001' : p.toPrecision(2));

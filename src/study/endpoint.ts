@@ -21,8 +21,8 @@ export const endpointSchema = z.union([
 export type Endpoint = z.infer<typeof endpointSchema>;
 
 export const checkSchema = z.union([
-  /** The mean of a curve over the arm's steps and blocks is at least so much. */
-  z.strictObject({ arm: name, mean: name, from: step.default(1), to: step.optional(), atLeast: z.number() }),
+  /** The mean of a curve over the arm's steps and blocks is at least so much. Absent, the stage is rl: a default would change the hash of plans. */
+  z.strictObject({ arm: name, mean: name, stage: stage.optional(), from: step.default(1), to: step.optional(), atLeast: z.number() }),
   /** Two arms differ by at least so much in the mean over blocks, whichever is above. */
   z.strictObject({ arms: z.tuple([name, name]), endpoint: endpointSchema, differBy: z.number().positive() }),
 ]);
@@ -92,6 +92,8 @@ function heldCurve(result: ArmResult, stage: 'base' | 'sft' | 'rl', metric: stri
 
 export interface CheckOutcome {
   readonly check: Check;
+  /** In which all arms that it asks have ended; 0: nothing is known yet. */
+  readonly blocks: number;
   readonly holds: boolean;
   /** What was found, and what was asked for. */
   readonly text: string;
@@ -104,18 +106,25 @@ export function checkOf(check: Check, resultsOf: (arm: string) => readonly ArmRe
     if (values.length === 0 || values.includes(undefined)) return undefined;
     return values.reduce<number>((sum, value) => sum + value!, 0) / values.length;
   };
+  const blocks = Math.min(...('arm' in check ? [check.arm] : check.arms).map((arm) => resultsOf(arm).length));
   if ('arm' in check) {
-    const { arm, mean, from, to, atLeast } = check;
-    const value = meanOver(arm, { mean, stage: 'rl', from, ...(to !== undefined && { to }) });
+    const { arm, mean, stage = 'rl', from, to, atLeast } = check;
+    const value = meanOver(arm, { mean, stage, from, ...(to !== undefined && { to }) });
     const share = value === undefined ? undefined : value / unitOf(mean);
     const found = share === undefined ? 'was not measured' : `is ${Number(share.toPrecision(3))}`;
-    return { check, holds: share !== undefined && share >= atLeast, text: `${mean} of ${arm} ${found}; at least ${atLeast} is needed` };
+    return {
+      check,
+      blocks,
+      holds: share !== undefined && share >= atLeast,
+      text: `${mean} of ${arm} ${found}; at least ${atLeast} is needed`,
+    };
   }
   const [first, second] = check.arms.map((arm) => meanOver(arm, check.endpoint));
   const difference = first === undefined || second === undefined ? undefined : Math.abs(first - second);
   const found = difference === undefined ? 'was not measured' : `differs by ${Number(difference.toPrecision(3))}`;
   return {
     check,
+    blocks,
     holds: difference !== undefined && difference >= check.differBy,
     text: `${describeEndpoint(check.endpoint)} of ${check.arms.join(' and ')} ${found}; ${check.differBy} ${unitName(check.endpoint)} are needed`,
   };

@@ -5,6 +5,7 @@ import { resultsOfArm } from './jobs.js';
 import { armsOf, type Claim, type StudyPlan } from './plan.js';
 import {
   type ClaimVerdict,
+  isFlat,
   LEAST_BLOCKS,
   type PairedDifference,
   pairedDifference,
@@ -25,6 +26,8 @@ export interface JudgedPart {
   readonly reading: Reading;
   /** Blocks in which an arm gave no such number, which is a fault of the plan or of the run. */
   readonly without: number;
+  /** Of those, blocks in which that is so because an arm diverged. */
+  readonly uncounted: number;
 }
 
 export interface JudgedArm {
@@ -55,8 +58,9 @@ export function judge(plans: readonly StudyPlan[], results: ReadonlyMap<string, 
     judged.map(({ parts, checks }, i) => ({
       id: String(i),
       reading: readParts(parts.map(({ reading }) => reading)),
-      blocks: Math.min(...parts.map(({ pairs }) => pairs.length)),
-      checked: checks.every(({ holds }) => holds),
+      // an arm that only a check asks must have run as often
+      blocks: Math.min(...parts.map(({ pairs }) => pairs.length), ...checks.map(({ blocks }) => blocks)),
+      checked: checks.every(({ holds, blocks }) => holds || blocks === 0),
     })),
   );
   return judged.map((claim, i) => ({ ...claim, verdict: { ...outcomes[i]!, id: claim.claim.id } }));
@@ -68,8 +72,11 @@ function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, A
     const below_ = new Map(resultsOf(below).map((result) => [result.seed, result]));
     const both = resultsOf(above).flatMap((first) => {
       const second = below_.get(first.seed);
-      return second ? [{ block: first.seed - plan.seed, values: [counted(first, endpoint), counted(second, endpoint)] as const }] : [];
+      if (second === undefined) return [];
+      const diverged = [first, second].some((result) => result.diverged !== undefined && counted(result, endpoint) === undefined);
+      return [{ block: first.seed - plan.seed, diverged, values: [counted(first, endpoint), counted(second, endpoint)] as const }];
     });
+    const uncounted = both.filter(({ diverged }) => diverged).length;
     const pairs = both.flatMap(({ block, values: [a, b] }) => (a === undefined || b === undefined ? [] : [{ block, above: a, below: b }]));
     const difference = pairedDifference(pairs.map((pair) => pair.above - pair.below));
     return {
@@ -79,8 +86,10 @@ function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, A
       margin,
       pairs,
       difference,
-      reading: readDifference(difference, margin),
+      // runs that diverged count: where they have no number that could, the others alone say nothing
+      reading: uncounted > 0 ? { says: 'undecided', p: 1 } : readDifference(difference, margin),
       without: both.length - pairs.length,
+      uncounted,
     };
   });
   const arms = armsOf(claim).map((name): JudgedArm => {
@@ -96,20 +105,25 @@ function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, A
     };
   });
   const checks = claim.checks.map((check) => checkOf(check, resultsOf));
-  return { plan: plan.name, claim, parts, checks, arms, notes: notesOf(plan, parts, arms) };
+  return { plan: plan.name, claim, parts, checks, arms, notes: notesOf(plan, parts, checks, arms) };
 }
 
-/** A run that diverged counts: without a last evaluation its share right is 0. */
+/** Shares of which less is better. */
+const FAULTS = /^(malformed|truncated|withoutCall)(\/|$)/;
+
+/** A run that diverged counts: a share of a last evaluation that was never made is as bad as it can be. */
 export function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
   const value = endpointValue(result, endpoint);
   if (value !== undefined || result.diverged === undefined) return value;
-  return 'final' in endpoint && unitOf(endpoint.final) === 100 ? 0 : undefined;
+  if (!('final' in endpoint) || unitOf(endpoint.final) !== 100) return undefined;
+  return FAULTS.test(endpoint.final) ? 100 : 0;
 }
 
-function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], arms: readonly JudgedArm[]): string[] {
+function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], checks: readonly CheckOutcome[], arms: readonly JudgedArm[]): string[] {
   const notes: string[] = [];
-  const least = Math.min(...parts.map(({ pairs }) => pairs.length));
-  const there = Math.min(...parts.map(({ pairs, without }) => pairs.length + without));
+  const checked = checks.map(({ blocks }) => blocks);
+  const least = Math.min(...parts.map(({ pairs }) => pairs.length), ...checked);
+  const there = Math.min(...parts.map(({ pairs, without }) => pairs.length + without), ...checked);
   if (there < plan.blocks) notes.push(`${there} of ${plan.blocks} blocks are there`);
   if (least < LEAST_BLOCKS) notes.push(`fewer than ${LEAST_BLOCKS} blocks: exploratory by the rule`);
   for (const { above, below, endpoint, without } of parts)
@@ -117,8 +131,15 @@ function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], arms: readonly J
       notes.push(
         `${above} or ${below} gave no ${'final' in endpoint ? endpoint.final : 'mean' in endpoint ? endpoint.mean : endpoint.stepsTo} in ${without} ${without === 1 ? 'block' : 'blocks'}`,
       );
+  const uncounted = Math.max(...parts.map((part) => part.uncounted));
   for (const { name, diverged, blocks } of arms)
-    if (diverged > 0) notes.push(`${name} diverged in ${diverged} of ${blocks} blocks; they count`);
+    if (diverged > 0)
+      notes.push(
+        `${name} diverged in ${diverged} of ${blocks} blocks; ${uncounted === 0 ? 'they count' : 'without a number that could count, the others alone decide nothing'}`,
+      );
+  for (const { above, below, difference, pairs } of parts)
+    if (pairs.length > 1 && isFlat(difference))
+      notes.push(`${above} and ${below} differ by the same in every block: nothing tells how that scatters`);
   for (const { name, lost } of arms) if (lost > 0) notes.push(`${name} lost ${lost} rollouts to infrastructure`);
   return notes;
 }

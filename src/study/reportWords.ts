@@ -1,10 +1,10 @@
 /** A report's sentences: what a verdict means and what it does not, in plain words and as plain text. Whoever shows them escapes them. */
 import type { Calibration } from './calibration.js';
-import { OUTCOME_TEXT, signed } from './claimText.js';
+import { OUTCOME_TEXT, pText, signed } from './claimText.js';
 import { describeEndpoint, type Endpoint, unitName } from './endpoint.js';
 import type { JudgedPart } from './judge.js';
 import type { ReportedClaim, StudyReport } from './report.js';
-import { LEAST_BLOCKS, type PairedDifference } from './verdict.js';
+import { isFlat, LEAST_BLOCKS, type PairedDifference } from './verdict.js';
 
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
@@ -14,8 +14,6 @@ export function short(value: number): string {
 
 /** A count, its thousands apart. */
 export const count = (value: number): string => value.toLocaleString('en');
-
-export const pText = (p: number): string => (p < 0.001 ? 'below 0.001' : p.toPrecision(2));
 
 /** For a table's cell. */
 export const pCell = (p: number | undefined): string => (p === undefined ? '–' : p < 0.001 ? '< 0.001' : p.toPrecision(2));
@@ -59,7 +57,7 @@ export function partSentences({ above, below, endpoint, margin, difference, pair
 /** What the verdict means, and what it does not. */
 export function verdictSentences(claim: ReportedClaim, tested: number): string {
   const { verdict, reading, checks, parts } = claim;
-  const least = Math.min(...parts.map(({ pairs }) => pairs.length));
+  const least = Math.min(...parts.map(({ pairs }) => pairs.length), ...checks.map(({ blocks }) => blocks));
   const several = parts.length > 1;
   const all = tested === 1 ? 'the one claim that was tested' : `the ${tested} claims that were tested`;
   const holm = verdict.adjusted === undefined ? '' : ` (p ${pText(verdict.adjusted)} after Holm's procedure over ${all})`;
@@ -69,7 +67,7 @@ export function verdictSentences(claim: ReportedClaim, tested: number): string {
     case 'contradicted':
       return `${several ? 'In a part of the claim the' : 'The'} whole interval lies on the other side of 0${holm}: contradicted. Here the effect goes against the claim; that does not make it wrong for other models, problems or settings.`;
     case 'noMaterialEffect':
-      return `${several ? 'In every part the' : 'The'} whole interval lies inside the margin on both sides${holm}: whichever way a difference goes, it is smaller than what was declared to matter. This is a finding, and not a lack of data.`;
+      return `${several ? 'In every part the' : 'The'} whole interval lies inside the margin on both sides${holm}: whichever way a difference goes, it is smaller than what was declared to matter.${besideZero(parts)} This is a finding, and not a lack of data.`;
     case 'undecided':
       return `${whyUndecided(claim, all)} That is no evidence that there is no effect: more blocks would narrow the interval.`;
     case 'exploratory':
@@ -81,11 +79,24 @@ export function verdictSentences(claim: ReportedClaim, tested: number): string {
   }
 }
 
+/** Small is not none. */
+function besideZero(parts: readonly JudgedPart[]): string {
+  const clear = parts.filter(({ difference: { interval } }) => interval[0] > 0 || interval[1] < 0);
+  if (clear.length === 0) return '';
+  const which = parts.length === 1 ? 'The interval' : clear.length === parts.length ? 'Every interval' : 'An interval';
+  const against = parts.length === 1 && parts[0]!.difference.mean < 0 ? ' and goes against the claim' : '';
+  return ` ${which} leaves 0 out, so there probably is a difference; it is small${against}.`;
+}
+
 function whyUndecided({ reading, parts, verdict }: ReportedClaim, all: string): string {
   if (reading.says !== 'undecided')
     return `Standing alone the numbers would say "${OUTCOME_TEXT[reading.says]}" (p ${pText(reading.p)}), but not after Holm's procedure over ${all} (p ${pText(verdict.adjusted ?? 1)}): undecided.`;
   if (parts.length > 1)
     return `A claim of ${parts.length} parts needs all of them, and they say: ${parts.map((part) => OUTCOME_TEXT[part.reading.says]).join(', ')}. Undecided.`;
+  if (parts.some(({ uncounted }) => uncounted > 0))
+    return 'Blocks in which an arm diverged have no number that could count, and the others alone decide nothing: undecided.';
+  if (parts.some(({ difference }) => isFlat(difference)))
+    return 'The difference is the same in every block, so that nothing tells how it scatters: undecided.';
   return 'The interval neither clears the margin, nor lies below 0, nor fits inside the margin: undecided.';
 }
 
@@ -94,7 +105,7 @@ export function scopeSentences({ runs }: StudyReport): string[] {
   const models = runs.models.join(' and ');
   return [
     `Everything here was measured with ${models} on the problems that the plans name. ${small(runs.models)}A verdict is about that and about nothing else: the paper's claims are about models of 4 and 7 billion parameters on competition problems.`,
-    `A block is one start, one order of problems and one set of seeds, shared by all arms; arms are compared within blocks. Supported: the 95 % interval of the difference lies beyond the margin. Contradicted: it lies below 0. No material effect: it lies inside the margin. Otherwise undecided; with fewer than ${LEAST_BLOCKS} blocks exploratory; not tested where a check failed. Holm's procedure over all tested claims keeps the chance of any false verdict at 5 %.`,
+    `A block is one start, one order of problems and one set of seeds, shared by all arms; arms are compared within blocks. Supported: the 95 % interval of the difference lies beyond the margin. No material effect: it lies inside the margin, on whichever side of 0. Contradicted: otherwise below 0. Else undecided; with fewer than ${LEAST_BLOCKS} blocks exploratory; not tested where a check failed. Holm's procedure over all tested claims keeps the chance of any false verdict at 5 %.`,
   ];
 }
 

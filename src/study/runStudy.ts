@@ -12,20 +12,26 @@ import { type Block, blocksOf, type Job, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { makeStart, type RunOptions, runArm } from './runArm.js';
 import { StudyFolder } from './studyFolder.js';
+import { workOf } from './work.js';
 
 export interface StudyOptions {
   readonly plans: readonly StudyPlan[];
   readonly out: string;
   /** Arms side by side; default: as many as there are cores for their threads. */
   readonly parallel?: number;
-  /** No block is begun that would not end within so many minutes. */
-  readonly minutes?: number;
+  /** No block is begun that would not end within it. */
+  readonly budget?: Budget;
   /** Keep the run folders, to look at them in the dashboard. They take about 30 MB an arm of `nano`. */
   readonly keepRuns?: boolean;
   readonly log: RunOptions['log'];
   readonly onProgress?: (progress: StudyProgress) => void;
   readonly signal: AbortSignal;
 }
+
+/** Of one sitting: minutes by the clock, which are an estimate; steps of RL and tokens of rollouts, at most, by the recipes. */
+export type Budget = Readonly<Partial<Record<(typeof BUDGETS)[number], number>>>;
+
+export const BUDGETS = ['minutes', 'steps', 'tokens'] as const;
 
 export interface StudyProgress {
   readonly done: number;
@@ -67,6 +73,7 @@ class Running {
   readonly #running = new Map<string, StudyProgress['running'][number]>();
   readonly #here: Took[];
   readonly #elsewhere: readonly Took[] = tookElsewhere();
+  readonly #spent = { steps: 0, tokens: 0 };
   /** Keys of the starts that this sitting has made. */
   readonly #made = new Set<string>();
 
@@ -81,7 +88,7 @@ class Running {
   }
 
   async toTheEnd(): Promise<StudyEnd> {
-    const { log, minutes } = this.options;
+    const { log } = this.options;
     const all = this.#all.length;
     const before = all - this.#left.length;
     if (before > 0) log(`${before} of ${all} arm-runs are there already`);
@@ -89,15 +96,17 @@ class Running {
       const jobs = block.jobs.filter(({ key }) => !this.#results.has(key));
       if (jobs.length === 0) continue;
       refuseOtherMachine(block, this.#results);
-      const needed = (this.#secondsOf(jobs) ?? 0) / 60;
-      const elapsed = (performance.now() - this.#started) / 60_000;
-      if (minutes !== undefined && elapsed + needed > minutes) {
-        const text = `block ${block.block + 1} takes about ${needed.toFixed(0)} minutes, and of ${minutes} there are ${(minutes - elapsed).toFixed(0)} left`;
+      const short = this.#overBudget(jobs);
+      if (short !== undefined) {
+        const text = `block ${block.block + 1} ${short}`;
         if (before === all - this.#left.length)
-          throw new UserError(`${text}: the budget does not hold one block`, 'Raise --minutes, or take fewer arms. What is done is kept.');
+          throw new UserError(`${text}: the budget does not hold one block`, 'Raise it, or take fewer arms. What is done is kept.');
         log(`${text}: it is left for the next time`);
         break;
       }
+      const { steps, tokens } = workOf(jobs);
+      this.#spent.steps += steps;
+      this.#spent.tokens += tokens;
       await this.#block(jobs);
       log(`block ${block.block + 1} is complete (seed ${block.seed}, ${block.jobs.length} arms)`);
     }
@@ -111,6 +120,21 @@ class Running {
 
   get #left(): readonly Job[] {
     return this.#all.filter(({ key }) => !this.#results.has(key));
+  }
+
+  /** What these arms take of a budget that does not hold them, and what is left of it; undefined where it does. */
+  #overBudget(jobs: readonly Job[]): string | undefined {
+    const { steps, tokens } = workOf(jobs);
+    const needed = { minutes: (this.#secondsOf(jobs) ?? 0) / 60, steps, tokens };
+    const spent = { ...this.#spent, minutes: (performance.now() - this.#started) / 60_000 };
+    for (const kind of BUDGETS) {
+      const budget = this.options.budget?.[kind];
+      if (budget === undefined || spent[kind] + needed[kind] <= budget) continue;
+      const about = { minutes: 'about ', steps: '', tokens: 'at most ' }[kind];
+      const left = budget - spent[kind];
+      return `takes ${about}${whole(needed[kind])} ${kind}, and of ${whole(budget)} there are ${whole(Math.floor(left))} left`;
+    }
+    return undefined;
   }
 
   /** Seconds by the clock that these arms take; undefined where nothing is known of such. */
@@ -173,6 +197,9 @@ class Running {
     this.options.onProgress?.({ done: all - left.length, all, running, ...(seconds !== undefined && { left: seconds }) });
   }
 }
+
+/** Up: what does not fit must not look as if it did. */
+const whole = (value: number): string => Math.max(0, Math.ceil(value)).toLocaleString('en');
 
 /** A block stays on one machine: its arms are compared with each other. */
 function refuseOtherMachine({ block, jobs }: Block, results: ReadonlyMap<string, ArmResult>): void {

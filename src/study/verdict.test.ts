@@ -48,10 +48,11 @@ describe('a paired difference', () => {
     expect(reading([20, -20, 15, -10, 30, -8])).toBe('undecided');
   });
 
-  it('says nothing from one block, and everything from equal ones', () => {
+  it('says nothing from one block, nor where nothing tells how it scatters', () => {
     expect(reading([50])).toBe('undecided');
-    expect(reading([6, 6, 6])).toBe('supported');
-    expect(reading([0, 0, 0])).toBe('noMaterialEffect');
+    expect(reading([6, 6, 6])).toBe('undecided');
+    expect(reading([0, 0, 0])).toBe('undecided');
+    expect(reading([0.1 + 0.2, 0.3, 0.3])).toBe('undecided');
   });
 
   it('agrees with its interval', () => {

@@ -2,7 +2,7 @@
  * What paired runs say about a claim: rules that are fixed before anything runs. Pure: knows differences over blocks, not arms or runs.
  *
  * A difference is in the direction that the claim names, in the endpoint's own units. With `margin` m, from the 95 % t-interval over blocks:
- * above m: supported; below 0: contradicted; inside (-m, m): no material effect; anything else: undecided. Holm's procedure over all claims
+ * above m: supported; inside (-m, m): no material effect; else below 0: contradicted; anything else: undecided. Holm's procedure over all claims
  * of a study keeps the chance of any false verdict at 5 %.
  */
 import { studentQuantile, studentTail } from './student.js';
@@ -39,7 +39,7 @@ export function pairedDifference(differences: readonly number[]): PairedDifferen
 
 /** @param margin at least 0; what is smaller does not matter to anybody */
 export function readDifference({ blocks, mean, deviation }: PairedDifference, margin: number): Reading {
-  if (blocks < 2 || !Number.isFinite(mean)) return { says: 'undecided', p: 1 };
+  if (blocks < 2 || !Number.isFinite(mean) || isFlat({ mean, deviation })) return { says: 'undecided', p: 1 };
   const error = deviation / Math.sqrt(blocks);
   /** One-sided p that the true difference is above (or below) a bound, doubled. */
   const above = (bound: number): number => p2(mean - bound, error, blocks);
@@ -55,10 +55,11 @@ export function readDifference({ blocks, mean, deviation }: PairedDifference, ma
   return best ?? { says: 'undecided', p: Math.min(1, ...readings.map(({ p }) => p)) };
 }
 
-function p2(distance: number, error: number, blocks: number): number {
-  if (error === 0) return distance > 0 ? 0 : 1;
-  return Math.min(1, 2 * studentTail(distance / error, blocks - 1));
-}
+const p2 = (distance: number, error: number, blocks: number): number => Math.min(1, 2 * studentTail(distance / error, blocks - 1));
+
+/** Whether all differences are one number, so that nothing is known of how they scatter and no interval is one. */
+export const isFlat = ({ mean, deviation }: Pick<PairedDifference, 'mean' | 'deviation'>): boolean =>
+  deviation <= 1e-9 * Math.max(1, Math.abs(mean));
 
 /** A claim of several parts needs all of them: it says what all say, at the weakest part's level. */
 export function readParts(parts: readonly Reading[]): Reading {
