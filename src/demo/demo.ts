@@ -2,11 +2,11 @@
  * The demo: two training runs, told in plain words. Act 1: `nano` learns by RL alone. Act 2: SmolLM2-135M learns by SFT, then RL. Each act
  * is `train` with a packaged recipe; nothing here computes anything of its own.
  */
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EventSink } from '../domain/event.js';
 import type { Report } from '../evaluation/report.js';
 import { train } from '../training/train.js';
+import { makeFolder } from '../userPath.js';
 import { Showcase } from './showcase.js';
 
 export interface DemoOptions {
@@ -82,7 +82,7 @@ const ACTS: readonly Act[] = [
 
 export async function runDemo(options: DemoOptions): Promise<ActResult[]> {
   const folder = resolve(options.out ?? join('runs', `demo-${new Date().toISOString().replace(/[:.]/g, '-').slice(0, 19)}`));
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder, 'Choose another folder with --out.');
   const results: ActResult[] = [];
   for (const act of options.quick ? ACTS.slice(0, 1) : ACTS) results.push(await play(act, join(folder, act.name), options));
   return results;

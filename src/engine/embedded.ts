@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { engineFolder } from '../setup/paths.js';
 import { inspectPythonEnv } from '../setup/pythonEnv.js';
 import { UserError } from '../userError.js';
+import { makeFolder, writingTo } from '../userPath.js';
 import type { Engine } from './engine.js';
 import { EngineError } from './engineError.js';
 import { engineOver } from './tinkerClient.js';
@@ -44,12 +45,14 @@ export interface EmbeddedEngine extends Engine {
 const START_MS = 300_000;
 const GRACE_MS = 8_000;
 
+const ANOTHER_FOLDER = 'Choose another folder with --out.';
+
 /** @throws UserError when it is not installed or refuses to start (a bad model folder); EngineError when it dies on the way */
 export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const python = options.python ?? installedPython();
   const key = `tml-${randomBytes(32).toString('hex')}`;
-  mkdirSync(options.checkpoints, { recursive: true });
-  mkdirSync(dirname(options.logFile), { recursive: true });
+  makeFolder(options.checkpoints, ANOTHER_FOLDER);
+  makeFolder(dirname(options.logFile), ANOTHER_FOLDER);
   const child = launch(python, key, options);
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(`it could not be started: ${error.message}`));
@@ -74,7 +77,7 @@ function installedPython(): string {
 function launch(python: string, key: string, options: EmbeddedEngineOptions): ChildProcess {
   const folder = engineFolder();
   const threads = options.threads ?? 'auto';
-  const log = openSync(options.logFile, 'a');
+  const log = writingTo(options.logFile, () => openSync(options.logFile, 'a'), ANOTHER_FOLDER);
   const args = [
     '-m',
     'toolwise_engine',

@@ -86,9 +86,7 @@ describe('an export is refused before anything is read', () => {
     for (const force of [false, true]) await expect(exported(run(), { to, force })).rejects.toThrow(/no export of this program/);
     expect(readdirSync(to)).toEqual(['letter.txt']);
     await expect(exported(run(), { to: join(to, 'letter.txt') })).rejects.toThrow(/is a file/);
-    await expect(exported(run(), { to: join(to, 'letter.txt', 'inside') })).rejects.toThrow(
-      /cannot be made: .*ENOTDIR|cannot be made: .*EEXIST/,
-    );
+    await expect(exported(run(), { to: join(to, 'letter.txt', 'inside') })).rejects.toThrow(/cannot be made: a file has that name/);
   });
 });
 

@@ -2,7 +2,7 @@
  * Writes a checkpoint of a run for other programs: as a Hugging Face folder, a peft adapter or a GGUF file, with a card. Finds what belongs
  * together (checkpoint, base model, tokenizer) and refuses what does not; the weights themselves are written by the engine's exporter.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { systemText } from '../chat/prompts.js';
@@ -14,6 +14,7 @@ import { homeFolder } from '../setup/paths.js';
 import { ensurePythonEnv } from '../setup/pythonEnv.js';
 import { publishedName, resolveModel } from '../setup/weights.js';
 import { UserError } from '../userError.js';
+import { makeFolder } from '../userPath.js';
 import { modelCard } from './card.js';
 import { runExporter } from './runExporter.js';
 
@@ -107,11 +108,7 @@ export async function exportRun(options: ExportOptions): Promise<ExportResult> {
 /** Empty, missing, or an earlier export that may be replaced. */
 function checkTarget(to: string, force: boolean): string {
   const folder = resolve(to);
-  try {
-    mkdirSync(dirname(folder), { recursive: true });
-  } catch (error) {
-    throw new UserError(`${to} cannot be made: ${(error as Error).message}`, 'Give a folder that can be written.');
-  }
+  makeFolder(dirname(folder), 'Give a folder that can be written.');
   if (!existsSync(folder)) return folder;
   if (!statSync(folder).isDirectory()) throw new UserError(`${to} is a file`, 'Give a folder.');
   const inside = readdirSync(folder);

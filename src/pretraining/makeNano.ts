@@ -3,7 +3,7 @@
  * and does not reinforce it.
  */
 import { spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { calcStream } from '../problems/calc.js';
 import { deriveSeed, Random } from '../random.js';
 import type { CodeRunner } from '../sandbox/codeRunner.js';
+import { makeFolder } from '../userPath.js';
 import { replyTo } from './replies.js';
 import type { NanoSettings } from './settings.js';
 import { NANO_CHAT_TEMPLATE, writeTrace } from './template.js';
@@ -48,7 +49,7 @@ export async function makeNano(options: MakeNanoOptions): Promise<NanoFigures> {
   const started = performance.now();
   const work = mkdtempSync(join(tmpdir(), 'toolwise-nano-'));
   try {
-    mkdirSync(out, { recursive: true });
+    makeFolder(out, 'Choose another folder with --out.');
     const traces = await makeTraces(settings, runner);
     log(`${traces.length} traces: ${shares(traces)}`);
     await pipeline(Readable.from(lines(traces)), createWriteStream(join(work, 'traces.jsonl')));

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { UserError } from '../userError.js';
 import { isBeingWritten, lockFolder } from './lock.js';
 
 let folder: string;
@@ -21,5 +22,21 @@ describe('a folder', () => {
     expect(isBeingWritten(folder)).toBe(false);
     expect(readFileSync(join(folder, 'run.lock'))).toEqual(before);
     lockFolder(folder)();
+  });
+
+  it('that cannot be locked is refused, with what to do', () => {
+    mkdirSync(join(folder, 'run.lock'));
+    expect(() => lockFolder(folder)).toThrow(UserError);
+    expect(() => lockFolder(folder)).toThrow(`${folder} cannot be written (SQLITE_CANTOPEN)`);
+  });
+
+  // the system refuses root nothing
+  it.skipIf(process.getuid?.() === 0)('of somebody else is refused, and can be looked at', () => {
+    lockFolder(folder)();
+    chmodSync(join(folder, 'run.lock'), 0o444);
+    chmodSync(folder, 0o555);
+    expect(() => lockFolder(folder)).toThrow('cannot be written (SQLITE_READONLY');
+    expect(isBeingWritten(folder)).toBe(false);
+    chmodSync(folder, 0o755);
   });
 });

@@ -6,14 +6,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { UserError } from '../userError.js';
+import { telling } from './writeFailure.js';
 
 export const LOCK_FILE = 'run.lock';
 
 /** `isBeingWritten` of another process holds the lock for less than a millisecond: no reason to refuse a writer. */
 const PATIENCE_MS = 250;
 
-/** @returns the release. @throws UserError where another writer has the folder, with its process id */
-export function lockFolder(folder: string): () => void {
+/** @returns the release. @throws UserError where another writer has the folder, with its process id, or it may not be written */
+export const lockFolder = (folder: string): (() => void) => telling(folder, () => lock(folder));
+
+function lock(folder: string): () => void {
   const db = new Database(join(folder, LOCK_FILE), { timeout: PATIENCE_MS });
   try {
     db.exec('CREATE TABLE IF NOT EXISTS holder (id INTEGER PRIMARY KEY CHECK (id = 1), pid INTEGER NOT NULL, since TEXT NOT NULL)');

@@ -5,7 +5,7 @@
  * Only this process may write the folder while it is open. Does not make checkpoints or reports, and does not read runs for people: see
  * `reader.ts`.
  */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type {
@@ -21,6 +21,7 @@ import type {
 import { checkTrajectory, executedCalls, modelTokens, responseTokens, turnsOf } from '../domain/trajectory.js';
 import type { Recipe } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
+import { makeFolder } from '../userPath.js';
 import { encodeBody } from './body.js';
 import { FACTS, factsOf, searchText } from './facts.js';
 import { lockFolder } from './lock.js';
@@ -59,7 +60,7 @@ export class RunWriter {
    * @throws UserError where the folder holds a run already, another process writes it, or the disk is full
    */
   static create(folder: string, info: RunInfo): RunWriter {
-    telling(folder, () => mkdirSync(join(folder, CHECKPOINTS_FOLDER), { recursive: true }));
+    makeFolder(join(folder, CHECKPOINTS_FOLDER), 'Choose another folder with --out.');
     return RunWriter.#locked(folder, (db) => {
       if (readInfo(db))
         throw new UserError(`${folder} holds a run already.`, 'Go on with it by --resume, or choose another folder with --out.');

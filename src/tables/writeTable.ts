@@ -3,9 +3,10 @@
  * and nothing is overwritten unasked. Values are as `Table` gives them: what was read from a file is written back unchanged.
  */
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../userError.js';
+import { makeFolder } from '../userPath.js';
 import type { ParquetColumns } from './parquetSchema.js';
 import type { Table, TableFormat } from './table.js';
 import { inferringRows, type ParquetCodec, parquetRows } from './writeParquet.js';
@@ -49,9 +50,11 @@ export async function createTable(file: string, options: CreateOptions = {}): Pr
   refuseOverwrite(file, force);
   const format = options.format ?? formatOf(file);
   const folder = dirname(resolve(file));
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder);
   const part = join(folder, `.${basename(file)}.${process.pid}-${Math.random().toString(36).slice(2, 8)}.part`);
-  const handle = await open(part, 'wx');
+  const handle = await open(part, 'wx').catch((error: unknown) => {
+    throw unwritable(file, error);
+  });
   let sink: RowSink | undefined;
   let state: 'open' | 'closed' = 'open';
   let rows = 0;

@@ -3,11 +3,11 @@
  * everything that it depends on (weights, prompt and settings, sampling, seed, the problem's text, its number) and is on the disk as soon as
  * it is graded. Keeps whether it was right and how long it was, not what it said; one that was lost to infrastructure is not kept.
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { homeFolder } from '../../setup/paths.js';
 import { UserError } from '../../userError.js';
+import { makeFolder } from '../../userPath.js';
 import { hashOf } from './problemHash.js';
 
 export const CACHE_FILE = 'difficulty.sqlite';
@@ -60,8 +60,8 @@ export class DifficultyCache {
     this.folder = folder;
     const file = join(folder, CACHE_FILE);
     let db: Database.Database | undefined;
+    makeFolder(folder, 'Choose another folder by --cache.');
     try {
-      mkdirSync(folder, { recursive: true });
       db = new Database(file, { timeout: 10_000 });
       db.pragma('journal_mode = WAL');
       db.pragma('synchronous = NORMAL');

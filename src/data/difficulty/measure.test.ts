@@ -229,7 +229,7 @@ describe('the cache', () => {
     folder.write(CACHE_FILE, 'no database, but long enough to be looked at as one'.repeat(20));
     expect(() => new DifficultyCache(folder.path)).toThrow(/difficulty\.sqlite is damaged/);
     const file = folder.write('file', '');
-    expect(() => new DifficultyCache(file)).toThrow(/cannot be opened/);
+    expect(() => new DifficultyCache(file)).toThrow(`${file} cannot be made: a file has that name`);
   });
 
   it('may be written by two at once', () => {

@@ -1,6 +1,6 @@
 /** `toolwise data difficulty` as a function: opens model, pool and cache, measures, and writes the profile with its card. */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RecipeInput } from '../../recipe/schema.js';
 import { type Policy, withPolicy } from '../../session/policy.js';
@@ -8,6 +8,7 @@ import type { Log } from '../../session/withRun.js';
 import { createTable, refuseOverwrite } from '../../tables/writeTable.js';
 import type { AnyTool } from '../../tools/callTool.js';
 import { UserError } from '../../userError.js';
+import { makeFolder } from '../../userPath.js';
 import { sha256Of, writeCard } from '../card.js';
 import { cacheFolder, DifficultyCache } from './cache.js';
 import type { Histogram } from './histogram.js';
@@ -118,7 +119,7 @@ export async function profileDifficulty(options: DifficultyOptions): Promise<Dif
 const MOST_BAD = 10;
 
 async function engineFolder(cache: string): Promise<string> {
-  await mkdir(cache, { recursive: true });
+  makeFolder(cache, 'Choose another folder by --cache.');
   return mkdtemp(join(cache, 'engine-'));
 }
 

@@ -3,12 +3,12 @@
  * duplicates (`pool.ts`); then each source's share is drawn; the second pass copies the drawn rows, in the order of the draw. The same files,
  * plan and seed give the same set.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { findSchema } from '../../problems/schemas/index.js';
 import type { BadRow } from '../../tables/table.js';
 import { refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
+import { makeFolder } from '../../userPath.js';
 import { EvaluationIndex } from '../contamination/evaluationIndex.js';
 import { loadEvaluationSet, parseEvaluationSet } from '../contamination/evaluationSets.js';
 import type { DiversityMeter } from '../diversity.js';
@@ -52,7 +52,7 @@ export async function mix(plan: MixPlan, options: MixOptions): Promise<MixReport
   const source = plan.sources.find(({ file }) => resolve(file) === resolve(out));
   if (source !== undefined) throw new UserError(`${out} is a source: it cannot be written over while it is read`, 'Choose another name.');
   const folder = dirname(resolve(out));
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
 
   const pairs = new Pairs(options.onPair);
   const { index: evaluations, against } = await openEvaluations(plan, signal);

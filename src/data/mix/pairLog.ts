@@ -1,8 +1,9 @@
 /** Every removed row with what it equals, one JSON line each, under a temporary name until all are there. Written at once: there may be millions. */
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { refuseOverwrite } from '../../tables/writeTable.js';
 import { UserError } from '../../userError.js';
+import { makeFolder } from '../../userPath.js';
 import type { RemovedPair } from './mixReport.js';
 
 const BUFFER = 1 << 16;
@@ -20,8 +21,8 @@ export class PairLog {
     this.#file = file;
     const folder = dirname(resolve(file));
     this.#part = join(folder, `.${basename(file)}.${process.pid}.part`);
+    makeFolder(folder);
     try {
-      mkdirSync(folder, { recursive: true });
       this.#handle = openSync(this.#part, 'w');
     } catch (error) {
       throw new UserError(`${file} cannot be written: ${(error as Error).message}`);

@@ -3,7 +3,7 @@
  * process, however it comes. A rollout is there once or not at all. Does not sample, grade or select.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Problem } from '../../domain/problem.js';
@@ -12,6 +12,7 @@ import type { Graded } from '../../domain/verdict.js';
 import { decodeBody, encodeBody } from '../../runs/body.js';
 import { lockFolder } from '../../runs/lock.js';
 import { UserError } from '../../userError.js';
+import { makeFolder } from '../../userPath.js';
 
 export const JOURNAL_FILE = 'rollouts.sqlite';
 
@@ -53,7 +54,7 @@ export class Journal {
   static open(folder: string, resume: boolean): Journal {
     const file = join(folder, JOURNAL_FILE);
     if (resume && !existsSync(file)) throw new UserError(`there are no rollouts in ${folder} to go on with`, 'Leave --resume out.');
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const release = lockFolder(folder);
     let db: Database.Database | undefined;
     try {
