@@ -38,10 +38,10 @@ export function register(program: Command): void {
 }
 
 async function run(files: readonly string[], options: Options): Promise<void> {
-  const { readPlan, withBlocks } = await import('../study/plan.js');
+  const { readPlanFiles, withBlocks } = await import('../study/plan.js');
   const most = wholeNumber('blocks', options.blocks);
   const { planFile } = await import('../study/packagedPlans.js');
-  const plans = files.map((file) => withBlocks(readPlan(planFile(file)), most));
+  const plans = readPlanFiles(files.map(planFile)).map((plan) => withBlocks(plan, most));
   const out = options.out ?? join('runs', `study-${basename(plans[0]!.name)}`);
   for (const { name, notes } of plans) for (const note of notes) console.error(`${name}: ${note}`);
   const { describeStudy } = await import('../study/describe.js');

@@ -13,7 +13,7 @@ import type { RolloutAgent } from '../rollout/endpointAgent.js';
 import type { RolloutSettings } from '../rollout/episode.js';
 import { planGroups, type RolloutPlan, runRollouts } from '../rollout/scheduler.js';
 import { type RolloutStatistics, rolloutStatistics } from '../rollout/statistics.js';
-import { type Accuracy, accuracy, type Figure, type Sample } from './metrics.js';
+import { type Accuracy, accuracy, type Figure, powersUpTo, type Sample } from './metrics.js';
 import { type Modes, modesOf } from './modes.js';
 
 /** One way to sample, under its own name in the tables. */
@@ -160,13 +160,6 @@ function resultOf<P extends Problem>(
   };
   input.sink({ kind: 'evaluation', record: { name: setting.name, stage: input.stage, step: input.step, metrics: metricsOf(result) } });
   return result;
-}
-
-/** 1, 2, 4, ... and n itself. */
-function powersUpTo(n: number): number[] {
-  const ks: number[] = [];
-  for (let k = 1; k < n; k *= 2) ks.push(k);
-  return [...ks, n];
 }
 
 /** Everything of a result that is one number, for the store. */

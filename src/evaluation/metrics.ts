@@ -56,6 +56,13 @@ export interface Figures {
   readonly referenceMajorityAt: Readonly<Record<number, Figure>>;
 }
 
+/** The k of pass@k and maj@k that are given for n samples: 1, 2, 4, ... and n itself. */
+export function powersUpTo(n: number): number[] {
+  const ks: number[] = [];
+  for (let k = 1; k < n; k *= 2) ks.push(k);
+  return [...ks, n];
+}
+
 /** average@n of one problem: the share of right samples. Absent where there is none to count. */
 export function averageOf(samples: readonly Sample[], over: Over = 'valid'): number | undefined {
   const { right, counted } = tally(samples, over);

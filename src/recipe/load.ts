@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UserError } from '../userError.js';
 import { contradictions } from './contradictions.js';
-import { explain } from './explain.js';
+import { explain, type Locate } from './explain.js';
 import { takesNull } from './jsonShape.js';
 import { type Layer, locateIn, objectLayer, readLayer, setLayer } from './layer.js';
 import { type Difference, differences, isPlain, merge, type Plain } from './merge.js';
@@ -50,9 +50,30 @@ export function packagedRecipe(name: string): Recipe {
  * @param options.set as for `loadRecipe`
  */
 export function resolveRecipe(input: RecipeInput, options: { readonly set?: readonly string[] } = {}): Recipe {
-  const base = input.extends === undefined ? [] : chain(find(input.extends, process.cwd()));
-  return load([...base, objectLayer(input as unknown as Plain)], options.set ?? []).recipe;
+  return load([...below(input), objectLayer(input as unknown as Plain)], options.set ?? []).recipe;
 }
+
+/** A recipe, or one sentence a mistake. */
+export type Resolved =
+  | { readonly kind: 'recipe'; readonly recipe: Recipe }
+  | { readonly kind: 'mistaken'; readonly mistakes: readonly string[] };
+
+/**
+ * As `resolveRecipe`, for objects that are part of something larger: mistakes are values.
+ * @param locate where a place of the object was written
+ */
+export function tryRecipe(input: RecipeInput, locate: Locate): Resolved {
+  try {
+    const { recipe, mistakes } = check([...below(input), { ...objectLayer(input as unknown as Plain), locate }]);
+    return recipe === undefined ? { kind: 'mistaken', mistakes } : { kind: 'recipe', recipe };
+  } catch (error) {
+    if (error instanceof UserError)
+      return { kind: 'mistaken', mistakes: [[error.message, error.hint].filter((text) => text !== undefined).join(' ')] };
+    throw error;
+  }
+}
+
+const below = (input: RecipeInput): Layer[] => (input.extends === undefined ? [] : chain(find(input.extends, process.cwd())));
 
 /** What differs between two resolved recipes, for example on resume. Name and description do not count. */
 export function recipeDiff(was: Recipe, is: Recipe): Difference[] {
@@ -60,21 +81,21 @@ export function recipeDiff(was: Recipe, is: Recipe): Difference[] {
 }
 
 function load(layers: readonly Layer[], assignments: readonly string[]): Loaded {
-  let values: Plain = {};
-  const all: Layer[] = [];
-  const add = (layer: Layer): void => {
-    values = merge(values, layer.values);
-    all.push(layer);
-  };
-  for (const layer of layers) add(layer);
-  for (const assignment of assignments) add(setLayer(assignment, values));
-  const { extends: _, ...rest } = values;
+  const all = [...layers];
+  for (const assignment of assignments) all.push(setLayer(assignment, laid(all)));
+  const { recipe, mistakes } = check(all);
+  if (recipe === undefined) throw mistaken(layers.at(-1)!.name, mistakes);
+  return { recipe, sources: all.map((layer) => layer.name) };
+}
+
+const laid = (layers: readonly Layer[]): Plain => layers.reduce<Plain>((values, layer) => merge(values, layer.values), {});
+
+function check(layers: readonly Layer[]): { readonly recipe: Recipe | undefined; readonly mistakes: readonly string[] } {
+  const { extends: _, ...rest } = laid(layers);
   const input = withoutNulls(rest, []);
-  const locate = locateIn(all);
   const parsed = recipeSchema.safeParse(input);
-  const mistakes = parsed.success ? contradictions(parsed.data) : explain(parsed.error.issues, input, locate);
-  if (!parsed.success || mistakes.length > 0) throw mistaken(layers.at(-1)!.name, mistakes);
-  return { recipe: parsed.data, sources: all.map((layer) => layer.name) };
+  const mistakes = parsed.success ? contradictions(parsed.data) : explain(parsed.error.issues, input, locateIn(layers));
+  return { recipe: mistakes.length === 0 ? parsed.data : undefined, mistakes };
 }
 
 function mistaken(name: string, mistakes: readonly string[]): UserError {

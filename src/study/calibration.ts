@@ -4,9 +4,10 @@
  */
 import type { ArmResult } from './armResult.js';
 import { describeEndpoint, type Endpoint, endpointValue, unitName } from './endpoint.js';
+import { hashOf } from './hash.js';
 import { resultsOfArm } from './jobs.js';
 import { counted, type JudgedClaim } from './judge.js';
-import { hashOf, type StudyPlan } from './plan.js';
+import type { StudyPlan } from './plan.js';
 import { studentQuantile } from './student.js';
 import { type PairedDifference, pairedDifference } from './verdict.js';
 

@@ -69,6 +69,18 @@ describe('a check', () => {
     expect(of({ arm: 'a', mean: 'train/klReference', atLeast: 0 }, result([0.5])).holds).toBe(false);
     expect(of({ arm: 'a', mean: 'train/clipHigh', atLeast: 0 }).holds).toBe(false);
   });
+  it('is of RL where it names no stage', () => {
+    const both = { ...result([0.5]), curves: { sft: { 'train/loss': [2, 1] }, rl: { 'train/loss': [0.5] } } };
+    expect(of({ arm: 'a', mean: 'train/loss', atLeast: 1 }, both)).toMatchObject({
+      holds: false,
+      text: 'train/loss of a is 0.5; at least 1 is needed',
+    });
+    expect(of({ arm: 'a', mean: 'train/loss', stage: 'sft', atLeast: 1 }, both)).toMatchObject({
+      ...{ holds: true, text: 'train/loss of a in sft is 1.5; at least 1 is needed' },
+    });
+    // plans that have run are known by a hash of their claims
+    expect(checkSchema.parse({ arm: 'a', mean: 'train/loss', atLeast: 1 })).toEqual({ arm: 'a', mean: 'train/loss', from: 1, atLeast: 1 });
+  });
   it('asks that two arms differ, whichever is above', () => {
     const results = { a: [result([0.2])], b: [result([0.5])] };
     const check = checkSchema.parse({ arms: ['a', 'b'], endpoint: { mean: 'rollout/accuracy' }, differBy: 20 });

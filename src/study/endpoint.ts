@@ -116,7 +116,7 @@ export function checkOf(check: Check, resultsOf: (arm: string) => readonly ArmRe
       check,
       blocks,
       holds: share !== undefined && share >= atLeast,
-      text: `${mean} of ${arm} ${found}; at least ${atLeast} is needed`,
+      text: `${mean} of ${arm}${check.stage ? ` in ${stage}` : ''} ${found}; at least ${atLeast} is needed`,
     };
   }
   const [first, second] = check.arms.map((arm) => meanOver(arm, check.endpoint));

@@ -1,30 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { findings } from './findings.js';
 import { fenced, markdown, markdownTable } from './markdown.js';
+import type { StudyPlan } from './plan.js';
 import { reportOf } from './report.js';
 import { studyPage } from './reportPage.js';
-import { byKey, madePlan, madeResults, PLAN } from './testSupport.js';
+import { byKey, madePlan, madeResults } from './testSupport.js';
 
 const HOSTILE = '"\'><script>alert(1)</script> | **b** `c` [d](javascript:e) ![f](http://g) <!-- &amp;\n\n# h\n- i';
 const NARROW = [0.8, 0.81, 0.82, 0.83, 0.84, 0.85];
 const WIDE = [0.9, 0.92, 0.94, 0.96, 0.98, 1];
 
-const reportWith = (change: object = {}) => {
-  const plan = madePlan(change);
+/** A plan in a folder is read as it stands: what a new one is refused for may be in it. */
+const reportWith = (change: Partial<StudyPlan> = {}) => {
+  const plan = { ...madePlan(), ...change };
   return reportOf('runs/study-clip', [plan], byKey(madeResults(plan, 'wide', WIDE), madeResults(plan, 'narrow', NARROW)));
 };
-const claim = PLAN.claims[0]!;
+const [claim] = madePlan().claims;
 const hostile = reportWith({
   title: HOSTILE,
   claims: [
     {
-      ...claim,
+      ...claim!,
       ...{ says: HOSTILE, paper: HOSTILE, fair: HOSTILE },
       parts: [
-        { ...claim.parts[0], why: HOSTILE },
-        { ...claim.parts[0], endpoint: { final: `accuracy ${HOSTILE}`, evaluation: HOSTILE } },
+        { ...claim!.parts[0]!, why: HOSTILE },
+        { ...claim!.parts[0]!, endpoint: { final: `accuracy ${HOSTILE}`, stage: 'rl', evaluation: HOSTILE } },
       ],
-      checks: [{ arm: 'wide', mean: `train/${HOSTILE}`, atLeast: 0 }],
+      checks: [{ arm: 'wide', mean: `train/${HOSTILE}`, from: 1, atLeast: 0 }],
     },
   ],
 });

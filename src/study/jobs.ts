@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os';
 import type { Recipe } from '../recipe/schema.js';
 import type { ArmResult } from './armResult.js';
-import { type Arm, hashOf, type StudyPlan } from './plan.js';
+import { decisive, hashOf } from './hash.js';
+import type { Arm, StudyPlan } from './plan.js';
 
 export interface Job {
   /** Equal for jobs that would compute the same. */
@@ -68,10 +69,4 @@ export function resultsOfArm(plan: StudyPlan, name: string, results: ReadonlyMap
   return Array.from({ length: plan.blocks }, (_, block) => results.get(jobOf(plan, arm, block).key)).filter(
     (result) => result !== undefined,
   );
-}
-
-/** Without what changes no result. */
-function decisive(recipe: Recipe): unknown {
-  const { name, description, follows, seed, checkpoints, ...rest } = recipe;
-  return rest;
 }

@@ -2,16 +2,18 @@
  * A study as a YAML file: arms (recipe overrides) x blocks (a start, an order of problems, seeds), and claims about arms with the rules that
  * will judge them. Everything is checked before anything runs. Does not run: see `runStudy.ts`.
  */
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
-import { resolveRecipe } from '../recipe/load.js';
-import { differences, isPlain, merge, type Plain } from '../recipe/merge.js';
-import { nearest } from '../recipe/nearest.js';
+import { tryRecipe } from '../recipe/load.js';
+import { merge, type Plain } from '../recipe/merge.js';
 import type { Recipe, RecipeInput } from '../recipe/schema.js';
 import { UserError } from '../userError.js';
+import { armsOf, claimMistakes } from './claimMistakes.js';
 import { type Check, checkSchema, type Endpoint, endpointSchema } from './endpoint.js';
+import { hashOf } from './hash.js';
+import { filesOf, found } from './planFiles.js';
 import { LEAST_BLOCKS } from './verdict.js';
 
 const armName = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,40}$/, 'small letters, digits, "-" and "."');
@@ -81,6 +83,15 @@ export interface StudyPlan {
   readonly text: string;
   /** Blocks that the text asks for; `blocks` may be fewer. */
   readonly asked: number;
+  /** Of a plan that was read from a study: where its text came to ask for more, with results of it there. Absent where it never did. */
+  readonly raised?: readonly RaisedBlocks[];
+}
+
+/** How many blocks were asked for, before and after, and how many results of the plan were there to be seen. */
+export interface RaisedBlocks {
+  readonly from: number;
+  readonly to: number;
+  readonly results: number;
 }
 
 /** @throws UserError where the file cannot be read, the plan is wrong, with every mistake, or a file that it names is missing */
@@ -98,24 +109,39 @@ export function readPlan(file: string): StudyPlan {
     throw new UserError(`${file}: this is not valid YAML: ${(error as Error).message}`);
   }
   const plan = planOf(values, file, text);
-  const missing = filesOf(plan).filter(({ path }) => !existsSync(path));
+  const missing = recipesOf(plan).flatMap(({ name, recipe }) =>
+    filesOf(recipe).flatMap((path) => (existsSync(found(path)) ? [] : [`${name} needs the file ${path}, which is not there`])),
+  );
   if (missing.length > 0)
     throw new UserError(
-      `${file}: ${missing.map(({ arm, path }) => `arm ${arm} needs the file ${path}, which is not there`).join('; ')}`,
-      'Paths in a plan are relative to the folder in which the command runs.',
+      `${file}: ${missing.join('; ')}`,
+      'Paths in a plan are relative to the folder in which the command runs, or name what comes with the package.',
     );
   return plan;
 }
 
-/** Files on this machine that arms read. */
-function filesOf({ arms, start }: StudyPlan): { arm: string; path: string }[] {
-  return [...arms, ...(start === undefined ? [] : [{ name: 'start', recipe: start }])].flatMap(({ name, recipe: { sft, problems } }) => {
-    const sources = [problems.train, problems.evaluation, sft?.demonstrations];
-    return sources.flatMap((source) =>
-      typeof source === 'object' && 'file' in source && !source.file.startsWith('hf:') ? [{ arm: name, path: source.file }] : [],
-    );
+/**
+ * Several at once: each has a name of its own.
+ * @throws UserError as `readPlan`, and where two have one name, with both files
+ */
+export function readPlanFiles(files: readonly string[]): StudyPlan[] {
+  const plans = files.map((file) => ({ file, plan: readPlan(file) }));
+  const byName = new Map<string, string>();
+  const twice = plans.flatMap(({ file, plan: { name } }) => {
+    const first = byName.get(name);
+    if (first === undefined) byName.set(name, file);
+    if (first === undefined) return [];
+    return [resolve(first) === resolve(file) ? `the plan ${file} is given twice` : `${first} and ${file} are both called ${name}`];
   });
+  if (twice.length > 0)
+    throw new UserError(twice.join('; '), 'Results and verdicts go by the name of a plan: give each once, under a name of its own.');
+  return plans.map(({ plan }) => plan);
 }
+
+const recipesOf = ({ arms, start }: StudyPlan): { name: string; recipe: Recipe }[] => [
+  ...arms.map(({ name, recipe }) => ({ name: `arm ${name}`, recipe })),
+  ...(start === undefined ? [] : [{ name: 'start', recipe: start }]),
+];
 
 /**
  * @param where for messages
@@ -125,32 +151,60 @@ export function planOf(values: unknown, where: string, text = stringify(values))
   const parsed = planSchema.safeParse(values);
   if (!parsed.success) throw new UserError(`${where}: ${z.prettifyError(parsed.error)}`, 'docs/studies.md lists the keys.');
   const { name, title, blocks, seed, claims, ...plan } = parsed.data;
-  const recipe = (over: Plain, of: string): Recipe => {
-    try {
-      return resolveRecipe({ ...over, name: of } as unknown as RecipeInput);
-    } catch (error) {
-      if (error instanceof UserError) throw new UserError(`${where}: ${of}: ${error.message}`, error.hint);
-      throw error;
-    }
-  };
-  const arms = Object.entries(plan.arms).map(([arm, over]): Arm => ({ name: arm, recipe: recipe(merge(plan.base, over ?? {}), arm) }));
-  const start = plan.start === undefined ? undefined : recipe(plan.start, 'start');
-  const mistakes = [...claims.flatMap((claim) => mistakesOf(claim, arms)), ...repeated(claims), ...idle(claims, arms)];
-  if (mistakes.length > 0) throw new UserError(`${where}:\n${mistakes.map((text) => `  - ${text}`).join('\n')}`);
+  const resolved = Object.entries(plan.arms).map(([arm, over]) => ({
+    name: arm,
+    ...tryRecipe(named(merge(plan.base, over ?? {}), arm), (path) =>
+      holds(over, path) ? `arm ${arm}` : holds(plan.base, path) ? 'base' : undefined,
+    ),
+  }));
+  const start = plan.start && tryRecipe(named(plan.start, 'start'), (path) => (holds(plan.start, path) ? 'start' : undefined));
+  const inRecipes = [
+    ...mistakesInArms(resolved.map((arm) => ({ name: arm.name, mistakes: arm.kind === 'mistaken' ? arm.mistakes : [] }))),
+    ...(start?.kind === 'mistaken' ? start.mistakes.map((text) => placed(text, 'start')) : []),
+  ];
+  const recipes = new Map(resolved.map((arm) => [arm.name, arm.kind === 'recipe' ? arm.recipe : undefined]));
+  const mistakes = [...inRecipes, ...claimMistakes(claims, recipes)];
+  if (mistakes.length > 0) {
+    const hint = inRecipes.length > 0 ? 'docs/recipes.md lists the keys of arms, docs/studies.md those of plans.' : undefined;
+    throw new UserError(`${where}:\n${mistakes.map((text) => `  - ${text}`).join('\n')}`, hint);
+  }
+  const arms = resolved.flatMap((arm): Arm[] => (arm.kind === 'recipe' ? [{ name: arm.name, recipe: arm.recipe }] : []));
+  const begin = start?.kind === 'recipe' ? start.recipe : undefined;
   return {
     name,
     title,
     blocks,
     seed,
-    start,
+    start: begin,
     arms,
     claims,
     notes: notesOn(blocks),
-    hash: planHash({ name, seed, start, arms, claims }),
+    hash: planHash({ name, seed, start: begin, arms, claims }),
     text,
     asked: blocks,
   };
 }
+
+const named = (values: Plain, name: string): RecipeInput => ({ ...values, name }) as unknown as RecipeInput;
+
+/** Whether somebody wrote a value there. */
+function holds(values: unknown, path: readonly (string | number)[]): boolean {
+  let value = values;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
+    value = (value as Plain)[key];
+  }
+  return true;
+}
+
+/** What is wrong in every arm is what they share. */
+function mistakesInArms(arms: readonly { readonly name: string; readonly mistakes: readonly string[] }[]): string[] {
+  const shared = (text: string): boolean => arms.every(({ mistakes }) => mistakes.includes(text));
+  return [...new Set(arms.flatMap(({ name, mistakes }) => mistakes.map((text) => placed(text, shared(text) ? 'base' : `arm ${name}`))))];
+}
+
+/** With the place before it, where it does not begin with one of the plan's. */
+const placed = (text: string, place: string): string => (/^(base|start|arm [^ :]+): /.test(text) ? text : `${place}: ${text}`);
 
 /** The same plan with fewer blocks. */
 export function withBlocks(plan: StudyPlan, most: number | undefined): StudyPlan {
@@ -165,69 +219,5 @@ const notesOn = (blocks: number): string[] =>
 export const planHash = ({ name, seed, start, arms, claims }: Pick<StudyPlan, 'name' | 'seed' | 'start' | 'arms' | 'claims'>): string =>
   hashOf({ name, seed, start, arms, claims });
 
-/** Short, the same for equal values whatever the order of their keys. */
-export const hashOf = (value: unknown): string =>
-  createHash('sha256')
-    .update(JSON.stringify(sorted(value)))
-    .digest('hex')
-    .slice(0, 16);
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isPlain(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
-}
-
-function mistakesOf(claim: Claim, arms: readonly Arm[]): string[] {
-  const names = arms.map((arm) => arm.name);
-  const used = armsOf(claim);
-  const unknown = used.filter((arm) => !names.includes(arm));
-  if (unknown.length > 0) {
-    return unknown.map((arm) => {
-      const near = nearest(arm, names);
-      return `claim ${claim.id}: there is no arm ${arm}.${near ? ` Did you mean ${near}?` : ''} Arms: ${names.join(', ')}`;
-    });
-  }
-  const found: string[] = [];
-  for (const { above, below } of claim.parts) {
-    if (above === below) found.push(`claim ${claim.id} compares ${above} with itself`);
-    const further = undeclared(arms, above, below, claim.differs);
-    if (further.length > 0) {
-      const lines = further.map(({ path, was, is }) => `${path} (${JSON.stringify(was)} and ${JSON.stringify(is)})`);
-      found.push(`claim ${claim.id}: ${above} and ${below} differ in more than the claim says: ${lines.join(', ')}`);
-    }
-  }
-  return found;
-}
-
-/** Every arm that a claim's parts and checks name. */
-export const armsOf = (claim: Claim): string[] => [
-  ...new Set([
-    ...claim.parts.flatMap(({ above, below }) => [above, below]),
-    ...claim.checks.flatMap((check: Check) => ('arm' in check ? [check.arm] : check.arms)),
-  ]),
-];
-
-function undeclared(arms: readonly Arm[], first: string, second: string, allowed: readonly string[]): ReturnType<typeof differences> {
-  const of = (name: string): Plain => {
-    const { name: _, description: __, ...recipe } = arms.find((arm) => arm.name === name)!.recipe;
-    return recipe as unknown as Plain;
-  };
-  return differences(of(first), of(second)).filter(
-    ({ path }) => !allowed.some((prefix) => path === prefix || path.startsWith(`${prefix}.`)),
-  );
-}
-
-const repeated = (claims: readonly Claim[]): string[] =>
-  claims.filter(({ id }, i) => claims.findIndex((other) => other.id === id) !== i).map(({ id }) => `two claims are called ${id}`);
-
-const idle = (claims: readonly Claim[], arms: readonly Arm[]): string[] => {
-  const used = new Set(claims.flatMap(armsOf));
-  return arms.filter(({ name }) => !used.has(name)).map(({ name }) => `arm ${name} belongs to no claim`);
-};
-
 export type { Check, Endpoint };
+export { armsOf, hashOf };

@@ -7,6 +7,7 @@ import { Diverged } from '../training/diverged.js';
 import { train } from '../training/train.js';
 import { type ArmResult, curvesOf, evaluatedOf } from './armResult.js';
 import type { Job, StartJob } from './jobs.js';
+import { withPackagedFiles } from './planFiles.js';
 import type { StudyFolder } from './studyFolder.js';
 
 export interface RunOptions {
@@ -48,7 +49,7 @@ async function trainIn(out: string, recipe: Job['recipe'], { log, signal, onStep
   const resume = existsSync(join(out, 'run.sqlite'));
   const planned: Record<string, number> = {};
   await train({
-    recipe,
+    recipe: withPackagedFiles(recipe),
     out,
     resume,
     log: (line, level) => level === 'warning' && log(line, level),

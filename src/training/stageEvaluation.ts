@@ -2,9 +2,9 @@
 import type { Stage } from '../domain/event.js';
 import type { Problem } from '../domain/problem.js';
 import type { Trainer } from '../engine/trainer.js';
-import { evaluatePolicy, type SamplingSetting } from '../evaluation/evaluate.js';
+import { evaluatePolicy } from '../evaluation/evaluate.js';
+import { samplingSettings } from '../evaluation/samplingSettings.js';
 import { deriveSeed } from '../random.js';
-import type { Recipe } from '../recipe/schema.js';
 import { openRun } from '../runs/reader.js';
 import type { RunParts } from './trainingRun.js';
 
@@ -51,16 +51,4 @@ export async function evaluateStage<P extends Problem>(
     onProgress: (done, all) => options.onProgress?.('evaluation', done, all),
   });
   if (stage === 'base') sink({ kind: 'stageEnded', stage: 'base', seconds: (performance.now() - started) / 1000 });
-}
-
-/** The main sampling of the recipe, and the extra ones of its tables with one rollout a problem each. */
-function samplingSettings(recipe: Recipe, extra: boolean): SamplingSetting[] {
-  const { samples, temperature, topP, topK } = recipe.evaluation;
-  const main: SamplingSetting = { name: 'main', samples, temperature, topP, ...(topK !== undefined && { topK }) };
-  if (!extra) return [main];
-  const known: Record<(typeof recipe.evaluation.extra)[number], SamplingSetting> = {
-    topP06: { name: 'topP06', samples: 1, temperature: 1, topP: 0.6 },
-    greedy: { name: 'greedy', samples: 1, temperature: 0, topP: 1 },
-  };
-  return [main, ...recipe.evaluation.extra.map((name) => known[name])];
 }
