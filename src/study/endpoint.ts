@@ -30,7 +30,7 @@ export const checkSchema = z.union([
 export type Check = z.infer<typeof checkSchema>;
 
 const SHARES =
-  /(^|\/)(accuracy|toolSuccess|malformed|truncated|overlongShare|answered|withoutCall|zeroVariance|allWrong|deliberative|reactive|passAt\d*|majorityAt\d*|avg@\d+|pass@\d+|maj@\d+|clip\w+)(\/|$)/;
+  /(^|\/)(accuracy|toolSuccess|malformed|truncated|overlongShare|answered|withoutCall|zeroVariance|allWrong|deliberative|reactive|majority|accuracyOverAll|avg@\d+|pass@\d+|maj@\d+|reference (best|maj)@\d+|clip\w+)(\/|$)/;
 
 /** Points for a share, else 1. */
 export const unitOf = (metric: string): number => (SHARES.test(metric) ? 100 : 1);
