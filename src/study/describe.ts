@@ -18,21 +18,29 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   const beside = parallel ?? sideBySide(left);
   const known = left.length > 0 ? estimate(left, out, beside) : undefined;
   const work = [
-    ...(sft > 0 ? [`${sft} SFT stages`] : []),
-    ...(steps > 0 ? [`${steps} RL steps, ${rollouts} rollouts, at most ${(tokens / 1e6).toFixed(1)} million tokens`] : []),
+    ...(sft > 0 ? [many(sft, 'SFT stage')] : []),
+    ...(steps > 0 ? [`${many(steps, 'RL step')}, ${many(rollouts, 'rollout')}, at most ${tokensText(tokens)}`] : []),
   ].join(', ');
   const time = known === undefined ? 'how long is known when the first have ended' : timeText(known, beside);
   return [
     ...plans.map(
-      ({ name, title, blocks, arms, claims }) => `${name}: ${title} (${arms.length} arms, ${blocks} blocks, ${claims.length} claims)`,
+      ({ name, title, blocks, arms, claims }) =>
+        `${name}: ${title} (${many(arms.length, 'arm')}, ${many(blocks, 'block')}, ${many(claims.length, 'claim')})`,
     ),
-    `${jobs.length} arm-runs${asked > jobs.length ? ` (${asked - jobs.length} shared between plans)` : ''}, ${jobs.length - left.length} there already, ${left.length} to run`,
+    `${many(jobs.length, 'arm-run')}${asked > jobs.length ? ` (${asked - jobs.length} shared${plans.length > 1 ? ' between plans' : ''})` : ''}, ${jobs.length - left.length} there already, ${left.length} to run`,
     left.length === 0 ? 'Nothing is left to run.' : `To run: ${work}; ${time}`,
   ];
 }
 
+const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+function tokensText(tokens: number): string {
+  if (tokens >= 1e6) return `${(tokens / 1e6).toFixed(1)} million tokens`;
+  return tokens >= 1e4 ? `${Math.round(tokens / 1e3)} thousand tokens` : `${tokens} tokens`;
+}
+
 function timeText({ seconds, clock, from: { here, machines } }: Estimate, parallel: number): string {
-  const minutes = (value: number): string => `${Math.max(1, Math.round(value / 60))} minutes`;
+  const minutes = (value: number): string => many(Math.max(1, Math.round(value / 60)), 'minute');
   const engine = `${minutes(seconds)} of one engine`;
   const time = parallel > 1 ? `about ${minutes(clock)} with ${parallel} arms side by side (${engine})` : `about ${engine}`;
   return `${time}, from what ${here ? 'arms took here' : `such arms took on ${machines.join(' and ')}`}`;
