@@ -1,5 +1,5 @@
 /**
- * Paths that the user gave to be written: what the system refuses is a {@link UserError}. Folders are made one level after another: Node's own
+ * Paths that the user gave: what the system refuses of them is a {@link UserError}. Folders are made one level after another: Node's own
  * `recursive` never returns where the system says of a level that it cannot be (`/proc/x`).
  */
 import { mkdirSync, statSync } from 'node:fs';
@@ -71,12 +71,20 @@ const reasonOf = (code: string): string => (REASONS[code] === undefined ? code :
  * Runs `write`, which writes to this path.
  * @throws UserError where the system refuses
  */
-export function writingTo<T>(path: string, write: () => T, hint = 'Choose another name.'): T {
+export const writingTo = <T>(path: string, write: () => T, hint = 'Choose another name.'): T => orRefused(path, 'written', write, hint);
+
+/**
+ * Runs `read`, which reads what lies there.
+ * @throws UserError where the system refuses
+ */
+export const readingFrom = <T>(path: string, read: () => T, hint?: string): T => orRefused(path, 'read', read, hint);
+
+function orRefused<T>(path: string, what: 'written' | 'read', work: () => T, hint: string | undefined): T {
   try {
-    return write();
+    return work();
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === undefined || syscall === undefined) throw error;
-    throw new UserError(`${path} cannot be written: ${reasonOf(code)}`, hint);
+    throw new UserError(`${path} cannot be ${what}: ${reasonOf(code)}`, hint);
   }
 }

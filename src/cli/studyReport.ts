@@ -1,8 +1,9 @@
 /** `toolwise study report`: reads a study's folder, writes its page, prints its verdicts. */
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UserError } from '../userError.js';
+import { makeFolder, writingTo } from '../userPath.js';
 
 interface Options {
   readonly to?: string;
@@ -54,7 +55,10 @@ async function run(folder: string, { to, markdown, json, force }: Options): Prom
   for (const file of wanted) console.error(`Written: ${file}`);
 }
 
+const ANOTHER_FILE = 'Choose another file with --to or --markdown.';
+
+/** @throws UserError where it cannot be written, for example into the folder of a study that is somebody else's */
 function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
+  makeFolder(dirname(file), ANOTHER_FILE);
+  writingTo(file, () => writeFileSync(file, text), ANOTHER_FILE);
 }

@@ -55,8 +55,11 @@ const armResultSchema = z.looseObject({
   ended: z.string().optional(),
 });
 
-/** A result as its file has it, or what is wrong with the file, to be said after its name. */
-export function parseResult(text: string): ArmResult | string {
+/**
+ * A result as its file has it, or what is wrong with the file, to be said after its name.
+ * @param key that the file is named by
+ */
+export function parseResult(text: string, key: string): ArmResult | string {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -64,7 +67,9 @@ export function parseResult(text: string): ArmResult | string {
     return `is not JSON: ${(error as Error).message}`;
   }
   const { error } = armResultSchema.safeParse(value);
-  return error ? `is not a result of this version: ${z.prettifyError(error)}` : (value as ArmResult);
+  if (error) return `is not a result of this version: ${z.prettifyError(error)}`;
+  const result = value as ArmResult;
+  return result.key === key ? result : `holds the result of another arm, whose key is ${result.key.slice(0, 40)}`;
 }
 
 /** Digits that are kept: results are read by people and compared by machines at 1e-4. */

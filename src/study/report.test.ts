@@ -58,6 +58,23 @@ describe('a report', () => {
     });
   });
 
+  it('says where a block mixes processors, and where more blocks were asked for after a look', () => {
+    const raised = [
+      { from: 4, to: 5, results: 8 },
+      { from: 5, to: 6, results: 10 },
+    ];
+    const [first, ...others] = madeResults(plan, 'wide', WIDE);
+    const elsewhere = { ...first!, machine: { ...first!.machine, cpu: 'another' } };
+    const results = byKey([elsewhere, ...others], madeResults(plan, 'narrow', NARROW));
+    const mixed = reportOf('f', [{ ...plan, raised }], results);
+    expect(mixed.mixed).toEqual([{ plan: 'clip', block: 0, seed: 1, processors: ['a processor', 'another'] }]);
+    expect(scopeSentences(mixed).slice(2)).toEqual([
+      'clip was planned with 4 blocks and raised to 5 when 8 results were there, and to 6 when 10 results were: intervals do not allow for having looked.',
+      'Block 1 of clip (seed 1) mixes processors (a processor; another): differences within it are not of its arms alone.',
+    ]);
+    expect(scopeSentences(report())).toHaveLength(2);
+  });
+
   it('goes as far as the blocks that are there', () => {
     const { claims, runs } = report(WIDE.slice(0, 3), NARROW.slice(0, 4));
     expect(runs).toMatchObject({ done: 7, wanted: 12 });

@@ -10,6 +10,7 @@ import { type Calibration, calibrationsOf } from './calibration.js';
 import { type Endpoint, unitOf } from './endpoint.js';
 import { blocksOf, resultsOfArm } from './jobs.js';
 import { counted, type JudgedArm, type JudgedClaim, judge } from './judge.js';
+import { type MixedBlock, mixedBlocks } from './mixedBlocks.js';
 import type { StudyPlan } from './plan.js';
 import { readPlans, readResults } from './studyFolder.js';
 import { type PairedDifference, pairedDifference, type Reading, readParts } from './verdict.js';
@@ -22,6 +23,8 @@ export interface StudyReport {
   readonly tested: number;
   readonly runs: Runs;
   readonly calibrations: readonly Calibration[];
+  /** Blocks whose arms ran on different processors. */
+  readonly mixed: readonly MixedBlock[];
 }
 
 export interface Runs {
@@ -99,6 +102,7 @@ export function reportOf(folder: string, plans: readonly StudyPlan[], results: R
     claims,
     tested: claims.filter(({ verdict }) => verdict.adjusted !== undefined).length,
     calibrations: calibrationsOf(plans, claims, results),
+    mixed: plans.flatMap((plan) => mixedBlocks(plan, results)),
     runs: {
       done: used.length,
       wanted: jobs.length,

@@ -101,11 +101,24 @@ function whyUndecided({ reading, parts, verdict }: ReportedClaim, all: string): 
 }
 
 /** Sentences that stand above all verdicts. */
-export function scopeSentences({ runs }: StudyReport): string[] {
+export function scopeSentences({ runs, plans, mixed }: StudyReport): string[] {
   const models = runs.models.join(' and ');
   return [
     `Everything here was measured with ${models} on the problems that the plans name. ${small(runs.models)}A verdict is about that and about nothing else: the paper's claims are about models of 4 and 7 billion parameters on competition problems.`,
     `A block is one start, one order of problems and one set of seeds, shared by all arms; arms are compared within blocks. Supported: the 95 % interval of the difference lies beyond the margin. No material effect: it lies inside the margin, on whichever side of 0. Contradicted: otherwise below 0. Else undecided; with fewer than ${LEAST_BLOCKS} blocks exploratory; not tested where a check failed. Holm's procedure over all tested claims keeps the chance of any false verdict at 5 %.`,
+    ...plans.flatMap(({ name, raised = [] }) => {
+      const [first, ...further] = raised;
+      if (first === undefined) return [];
+      const seen = (results: number): string => (results === 1 ? '1 result was' : `${results} results were`);
+      const more = further.map(({ to, results }) => `, and to ${to} when ${seen(results)}`).join('');
+      return [
+        `${name} was planned with ${first.from} ${first.from === 1 ? 'block' : 'blocks'} and raised to ${first.to} when ${seen(first.results)} there${more}: intervals do not allow for having looked.`,
+      ];
+    }),
+    ...mixed.map(
+      ({ plan, block, seed, processors }) =>
+        `Block ${block + 1} of ${plan} (seed ${seed}) mixes processors (${processors.join('; ')}): differences within it are not of its arms alone.`,
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -69,6 +70,85 @@ describe('the folder of a study', () => {
     expect(readPlans(path).map(({ name }) => name)).toEqual(['clip', 'second']);
   });
 
+  it('refuses a plan that asks for fewer blocks once results are there, and loses none', () => {
+    made(madePlan({ blocks: 8 }));
+    made(madePlan({ blocks: 7 }), [0.1, 0.2]);
+    const kept = readFileSync(join(path, 'plans', 'clip.json'), 'utf8');
+    expect(message(() => made(madePlan({ blocks: 6 })))).toBe(
+      `the plan clip asks for 6 blocks, and asked for 7 before the 4 results of it in ${path}: what was seen is not left out`,
+    );
+    expect(readFileSync(join(path, 'plans', 'clip.json'), 'utf8')).toBe(kept);
+    made(withBlocks(madePlan({ blocks: 7 }), 2));
+    expect(readFileSync(join(path, 'plans', 'clip.json'), 'utf8')).toBe(kept);
+    expect(readReport(path).runs).toMatchObject({ done: 4, wanted: 14 });
+  });
+
+  it('keeps how often a plan came to ask for more blocks with results there', () => {
+    made(madePlan());
+    made(madePlan({ blocks: 7 }));
+    expect(readPlans(path)[0]).not.toHaveProperty('raised');
+    made(madePlan({ blocks: 7 }), [0.1]);
+    made(madePlan({ blocks: 8 }), [0.1, 0.2]);
+    made(madePlan({ blocks: 8 }));
+    made(madePlan({ blocks: 12 }));
+    const [kept] = readPlans(path);
+    expect(kept).toMatchObject({ blocks: 12, hash: madePlan().hash });
+    expect(kept!.raised).toEqual([
+      { from: 7, to: 8, results: 2 },
+      { from: 8, to: 12, results: 4 },
+    ]);
+  });
+
+  it('finds a file that arms read and that has changed, and leaves the rest as it was', () => {
+    const file = join(root, 'problems.jsonl');
+    const text = '{"question":"1+1","answer":"2"}';
+    writeFileSync(file, text);
+    const start = { extends: 'demo', stages: ['sft'], sft: { demonstrations: { file } } };
+    const plan = madePlan({ start });
+    made(plan, [0.1]);
+    const study = readFileSync(join(path, 'study.json'), 'utf8');
+    expect(JSON.parse(study)).toMatchObject({ files: { [file]: createHash('sha256').update(text).digest('hex') } });
+    writeFileSync(file, `${text}\n`);
+    expect(message(() => made(plan))).toMatch(
+      /problems\.jsonl holds something else than when the study in .* read it \(SHA-256 [0-9a-f]{12}, now [0-9a-f]{12}\)/,
+    );
+    // another plan, the same file
+    expect(message(() => made(madePlan({ start, name: 'second' })))).toContain('holds something else');
+    expect(readFileSync(join(path, 'study.json'), 'utf8')).toBe(study);
+    writeFileSync(file, text);
+    made(plan);
+    expect(readReport(path).runs.done).toBe(2);
+  });
+
+  it('of before files were looked at takes them as they are now', () => {
+    const file = join(root, 'older.jsonl');
+    writeFileSync(file, '{}');
+    const plan = madePlan({ start: { extends: 'demo', stages: ['sft'], sft: { demonstrations: { file } } } });
+    made(plan);
+    writeFileSync(join(path, 'study.json'), JSON.stringify({ format: 1, plans: { clip: plan.hash } }));
+    made(plan);
+    writeFileSync(file, '{} ');
+    expect(message(() => made(plan))).toContain('older.jsonl holds something else');
+  });
+
+  it('cannot be a file, below one, or where the system makes none', () => {
+    const file = join(root, 'a-file');
+    writeFileSync(file, '');
+    path = file;
+    expect(message(() => made(madePlan()))).toBe(`${file} cannot be made: a file has that name`);
+    path = join(file, 'study');
+    expect(message(() => made(madePlan()))).toBe(`${path} cannot be made: ${file} is a file`);
+  });
+
+  it('that may not be written is refused, and reported all the same', () => {
+    made(madePlan(), [0.1, 0.2]);
+    // as a folder of somebody else's: the lock cannot be opened
+    rmSync(join(path, 'run.lock'));
+    mkdirSync(join(path, 'run.lock'));
+    expect(message(() => made(madePlan()))).toBe(`${path} cannot be written (SQLITE_CANTOPEN).`);
+    expect(readReport(path).runs.done).toBe(4);
+  });
+
   it('is no study where there is none, and says what is missing', () => {
     expect(message(() => readReport(path))).toContain('there is no folder');
     mkdirSync(path);
@@ -87,6 +167,20 @@ describe('the folder of a study', () => {
     const file = join(path, 'plans', 'clip.json');
     writeFileSync(file, readFileSync(file, 'utf8').replace('"margin":5', '"margin":1'));
     expect(message(() => readReport(path))).toContain('is another plan than the one that ran');
+  });
+
+  it('names a result that lies under the name of another', () => {
+    const plan = madePlan();
+    made(plan, [0.1]);
+    const [wide, narrow] = ['wide', 'narrow'].map((arm) => join(path, 'results', `${madeResults(plan, arm, [0])[0]!.key}.json`));
+    copyFileSync(wide!, narrow!);
+    expect(message(() => readReport(path))).toContain(`${narrow} holds the result of another arm`);
+  });
+
+  it('with a result that cannot be read names it', () => {
+    made(madePlan(), [0.1]);
+    mkdirSync(join(path, 'results', 'other.json'));
+    expect(message(() => readResults(path))).toBe(`${join(path, 'results', 'other.json')} cannot be read: it is a folder (EISDIR)`);
   });
 
   it.each([

@@ -156,14 +156,16 @@ describe('one study', () => {
     truncateSync(file, 40);
     writeFileSync(join(path, 'results', 'other.json'), '{"format":2}');
     writeFileSync(join(path, 'results', 'half.json.part'), '{');
-    for (const result of madeResults(madePlan({ seed: 100 }), 'wide', [0.5]))
-      writeFileSync(join(path, 'results', 'z.json'), JSON.stringify(result));
+    for (const result of madeResults(madePlan({ seed: 100 }), 'wide', [0.5])) {
+      for (const name of [result.key, 'z']) writeFileSync(join(path, 'results', `${name}.json`), JSON.stringify(result));
+    }
     const found = await detail('s');
     expect(found.done).toBe(11);
     expect(cells(found, 'wide')[5]!.state).toBe('waiting');
     expect(found.problems).toEqual([
       expect.stringContaining(`results/${keyOf(plan, 'wide', 5)}.json is not JSON`),
       expect.stringContaining('results/other.json is not a result of this version'),
+      expect.stringContaining('results/z.json holds the result of another arm'),
       '1 result belongs to no plan of the study.',
     ]);
     // somebody had not written it whole

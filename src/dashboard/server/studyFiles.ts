@@ -4,7 +4,7 @@
  * are bounded. Never writes. Does not judge: see `studyView.ts`.
  */
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { type ArmResult, parseResult } from '../../study/armResult.js';
 import { armsOf, claimSchema, type StudyPlan } from '../../study/plan.js';
@@ -34,6 +34,7 @@ const planSchema = z.looseObject({
   start: z.looseObject({ model: z.string() }).optional(),
   arms: z.array(z.looseObject({ name: z.string(), recipe: z.looseObject({ model: z.string(), stages: z.array(z.string()) }) })).min(1),
   claims: z.array(claimSchema).min(1),
+  raised: z.array(z.looseObject({ from: z.int(), to: z.int(), results: z.int() })).optional(),
 });
 
 export class StudyReader {
@@ -60,7 +61,7 @@ export class StudyReader {
     const problems: string[] = [];
     for (const { name, path, stamp } of found) {
       const known = before.get(name);
-      const read = known?.stamp === stamp ? known.read : readResult(path);
+      const read = known?.stamp === stamp ? known.read : readResult(path, basename(name, '.json'));
       if (read === undefined) continue;
       this.#results.set(name, { stamp, read });
       if (typeof read === 'string') problems.push(`results/${name} ${read}`);
@@ -98,10 +99,10 @@ function plansIn(folder: string): StudyPlan[] {
 }
 
 /** Or what is wrong with it; undefined where it is gone again. */
-function readResult(path: string): ArmResult | string | undefined {
+function readResult(path: string, key: string): ArmResult | string | undefined {
   try {
     if (lstatSync(path).size > LARGEST) return `is larger than ${LARGEST / 1e6} MB`;
-    return parseResult(readFileSync(path, 'utf8'));
+    return parseResult(readFileSync(path, 'utf8'), key);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : `cannot be read: ${(error as Error).message}`;
   }
