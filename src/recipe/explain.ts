@@ -44,6 +44,8 @@ function unknownKey(path: Path, locate: Locate): string {
   const key = String(path.at(-1));
   const parent = path.slice(0, -1);
   const near = nearest(key, keysAt(parent));
+  if (near === key)
+    return `${at(path, locate)}${path.join('.')} does not go with what else stands there: ${parent.join('.')} must be ${wanted(parent)}.`;
   const elsewhere = pathsEndingIn(key);
   const guess =
     near !== undefined

@@ -103,6 +103,12 @@ describe('--set', () => {
 });
 
 describe('mistakes', () => {
+  it('say that a key needs others beside it', async () => {
+    expect(await setting('problems.evaluation={file: held-out.jsonl}')).toMatch(
+      /problems.evaluation.file does not go with what else stands there: .* a map with kind, file/,
+    );
+  });
+
   it('name an unknown key, its place and the nearest known one', async () => {
     const path = file('typo.yaml', 'extends: demo\nname: mine\n\nrl:\n  group_size: 4\n');
     expect(await mistake(loadRecipe(path))).toBe(`${path}:5: unknown key rl.group_size. Did you mean rl.groupSize?`);
