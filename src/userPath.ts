@@ -26,11 +26,12 @@ export function makeFolder(path: string, hint = 'Choose another folder.'): void 
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof UserError || code === undefined) throw error;
-    throw new UserError(`${path} cannot be made: ${level}: ${reasonOf(code)}`, hint);
+    throw new UserError(`${path} cannot be made: ${level === resolve(path) ? '' : `${level}: `}${reasonOf(code)}`, hint);
   }
 }
 
-function isThere(path: string): boolean {
+/** @throws Error of the system where nobody may look */
+export function isThere(path: string): boolean {
   try {
     return statSync(path) !== undefined;
   } catch (error) {

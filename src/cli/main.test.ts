@@ -1,11 +1,14 @@
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { run } from '../setup/command.js';
 import type { Check } from '../setup/doctor.js';
+import { packageRoot } from '../setup/paths.js';
 
 /** The Python named here is there and is never started: nothing is installed. */
 const env = { TOOLWISE_ENGINE_PYTHON: process.execPath };
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
+const findings = join(packageRoot(), 'studies', 'findings');
 const toolwise = (...args: string[]) => run(process.execPath, ['--import', 'tsx', main, ...args], { env });
 
 describe('the command line', () => {
@@ -28,6 +31,10 @@ describe('the command line', () => {
       [['bogus'], "unknown command 'bogus'"],
       [['doctor', '--bogus'], "unknown option '--bogus'"],
       [['setup', '--model', './no/such/folder', '--no-sandbox'], 'there is no model "./no/such/folder"'],
+      [['study', 'clip-bounds', '--blocks', '1', '--out', main], `${main} cannot be made: a file has that name`],
+      [['study', 'clip-bounds', '--blocks', '1', '--out', join(main, 'study')], `cannot be made: ${main} is a file`],
+      [['study', 'report', findings, '--to', join(main, 'report.html')], `${main} cannot be made: a file has that name`],
+      [['study', 'report', findings, '--markdown', dirname(main), '--force'], 'cannot be written: it is a folder (EISDIR)'],
     ] as const) {
       const { status, output } = await toolwise(...args);
       expect(output).toContain(message);

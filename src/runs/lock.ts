@@ -13,8 +13,12 @@ export const LOCK_FILE = 'run.lock';
 /** `isBeingWritten` of another process holds the lock for less than a millisecond: no reason to refuse a writer. */
 const PATIENCE_MS = 250;
 
-/** @returns the release. @throws UserError where another writer has the folder, with its process id, or it may not be written */
-export const lockFolder = (folder: string): (() => void) => telling(folder, () => lock(folder));
+/**
+ * @param hint what to do where the folder may not be written
+ * @returns the release
+ * @throws UserError where another writer has the folder, with its process id, or it may not be written
+ */
+export const lockFolder = (folder: string, hint?: string): (() => void) => telling(folder, () => lock(folder), hint);
 
 function lock(folder: string): () => void {
   const db = new Database(join(folder, LOCK_FILE), { timeout: PATIENCE_MS });

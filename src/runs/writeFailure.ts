@@ -15,15 +15,16 @@ const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'SQL
 
 /**
  * Runs `write`, which must leave nothing half done when it throws (a transaction).
+ * @param hint what to do where the folder may not be written
  * @throws UserError where the disk is full or the folder may not be written
  */
-export function telling<T>(folder: string, write: () => T): T {
+export function telling<T>(folder: string, write: () => T, hint = 'Choose another folder with --out, or change its permissions.'): T {
   try {
     return write();
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
     if (FORBIDDEN.has(code)) {
-      throw new UserError(`${folder} cannot be written (${code}).`, 'Choose another folder with --out, or change its permissions.');
+      throw new UserError(`${folder} cannot be written (${code}).`, hint);
     }
     if (!FULL.has(code)) throw error;
     throw new UserError(

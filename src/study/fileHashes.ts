@@ -1,6 +1,6 @@
 /** What the files that a plan's arms read hold, as SHA-256: a plan names them by path, and its hash knows no content. */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { readingFrom } from '../userPath.js';
 import type { StudyPlan } from './plan.js';
 import { filesOf, found } from './planFiles.js';
@@ -14,8 +14,7 @@ export function fileHashes({ arms, start }: StudyPlan): Map<string, string> {
   return new Map(
     [...paths].flatMap((path) => {
       const place = found(path);
-      const isFile = statSync(place, { throwIfNoEntry: false })?.isFile() === true;
-      return isFile ? [[path, readingFrom(path, () => sha256Of(place))] as const] : [];
+      return existsSync(place) && statSync(place).isFile() ? [[path, readingFrom(path, () => sha256Of(place))] as const] : [];
     }),
   );
 }

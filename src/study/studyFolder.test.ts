@@ -146,6 +146,7 @@ describe('the folder of a study', () => {
     rmSync(join(path, 'run.lock'));
     mkdirSync(join(path, 'run.lock'));
     expect(message(() => made(madePlan()))).toBe(`${path} cannot be written (SQLITE_CANTOPEN).`);
+    expect(() => made(madePlan())).toThrow(expect.objectContaining({ hint: expect.stringContaining('npx toolwise study report') }));
     expect(readReport(path).runs.done).toBe(4);
   });
 

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { lockFolder } from '../runs/lock.js';
 import { UserError } from '../userError.js';
-import { makeFolder, readingFrom, writingTo } from '../userPath.js';
+import { isThere, makeFolder, readingFrom, writingTo } from '../userPath.js';
 import { type ArmResult, parseResult } from './armResult.js';
 import { fileHashes } from './fileHashes.js';
 import { blocksOf } from './jobs.js';
@@ -50,7 +50,7 @@ export class StudyFolder {
     if (!existsSync(join(path, STUDY_FILE)) && readdirSync(path).length > 0)
       throw new UserError(`${path} is not empty and holds no study`, ANOTHER_FOLDER);
     for (const inside of ['results', 'plans']) makeFolder(join(path, inside), ANOTHER_FOLDER);
-    const release = lockFolder(path);
+    const release = lockFolder(path, `${ANOTHER_FOLDER} What is there can be reported: npx toolwise study report ${path} --to FILE.html`);
     try {
       const before = readStudyFile(path);
       for (const plan of plans) refuseAnotherPlan(path, plan, before);
@@ -176,7 +176,7 @@ function keptPlan(path: string, name: string): KeptPlan | undefined {
  * @throws UserError where the folder is no study, or a plan is missing or another one
  */
 export function readPlans(path: string): StudyPlan[] {
-  if (!existsSync(join(path, STUDY_FILE)))
+  if (!readingFrom(path, () => isThere(join(path, STUDY_FILE))))
     throw new UserError(`${path} holds no study: there is no ${STUDY_FILE}`, 'npx toolwise study PLAN.yaml --out FOLDER makes one.');
   return Object.entries(readStudyFile(path).plans).map(([name, hash]) => {
     const file = join(path, 'plans', `${name}.json`);

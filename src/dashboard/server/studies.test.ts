@@ -149,6 +149,24 @@ describe('one study', () => {
     expect(await detail('s')).toMatchObject({ done: 1, facts: { seeds: '1', seconds: 60 } });
   });
 
+  it('says what its folder keeps of files, of more blocks and of processors', async () => {
+    const file = join(place.folder, 'demonstrations.jsonl');
+    writeFileSync(file, '{}');
+    const start = { extends: 'demo', stages: ['sft'], sft: { demonstrations: { file } } };
+    const folder = study('s', [madePlan({ start })], WIDE, NARROW);
+    folder.close();
+    const plan = madePlan({ start, blocks: 7 });
+    const more = place.keep(StudyFolder.open(folder.path, [plan]));
+    const [, second] = madeResults(plan, 'wide', WIDE);
+    more.keep({ ...second!, machine: { ...second!.machine, cpu: 'another' } });
+    const found = await detail('s');
+    expect(found).toMatchObject({ done: 12, wanted: 14, problems: [] });
+    expect(found.scope.slice(2)).toEqual([
+      expect.stringContaining('clip was planned with 6 blocks and raised to 7 when 12 results were there'),
+      expect.stringContaining('Block 2 of clip (seed 2) mixes processors'),
+    ]);
+  });
+
   it('with a broken result names its file, and shows all others', async () => {
     const plan = madePlan();
     const { path } = study('s', [plan], WIDE, NARROW);
