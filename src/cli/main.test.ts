@@ -43,6 +43,15 @@ describe('the command line', () => {
     }
   });
 
+  it('says where a home that cannot be made is named', async () => {
+    const home = join(main, 'home');
+    const { status, output } = await run(process.execPath, ['--import', 'tsx', main, 'setup', '--no-sandbox'], {
+      env: { TOOLWISE_HOME: home },
+    });
+    expect(output).toContain(`error: ${home} cannot be made: ${main} is a file\n  TOOLWISE_HOME names another place.`);
+    expect(status).toBe(2);
+  });
+
   it('shows what a terminal would obey, and does not say it', async () => {
     const { status, output } = await toolwise('train', './no/\u001b[31mrecipe.yaml');
     expect(output).toContain('no/\ufffd[31mrecipe.yaml');

@@ -1,14 +1,15 @@
 /** Keeps two set-ups of one folder from running at once. A lock whose owner is dead is taken over. */
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeInHome } from './paths.js';
 
 /** Locks of this process: an old file may hold our process id by chance. */
 const held = new Set<string>();
 
 /** Runs `work` while holding `<folder>/<name>.lock`; waits while another living process holds it, and says so once. */
 export async function withLock<T>(folder: string, name: string, log: (line: string) => void, work: () => Promise<T>): Promise<T> {
-  mkdirSync(folder, { recursive: true });
+  makeInHome(folder);
   const file = join(folder, `${name}.lock`);
   for (let said = false; !take(file); ) {
     if (!said) log(`waiting for another set-up of ${folder} to end (${file})`);

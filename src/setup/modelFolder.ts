@@ -1,18 +1,9 @@
 /** Whether a folder holds a causal LM in Hugging Face form that the engine can load, and what its weights hash to. Loads nothing. */
 import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { makeInHome } from './paths.js';
 
 /** What is wrong with it, one line; undefined when it can be used. */
 export function faultOfModelFolder(folder: string): string | undefined {
@@ -65,7 +56,7 @@ async function hashFile(file: string, home: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);
   const sha256 = hash.digest('hex');
-  mkdirSync(home, { recursive: true });
+  makeInHome(home);
   const partial = join(home, `.hashes.${process.pid}`);
   writeFileSync(partial, `${JSON.stringify({ ...readCache(home), [file]: { size, mtimeMs, sha256 } }, null, 1)}\n`);
   renameSync(partial, join(home, 'hashes.json'));

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../userPath.js';
 
 /** Folder of the package: `src/setup` and `dist/setup` are both two below it. */
 export const packageRoot = (): string => fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, '');
@@ -18,6 +19,9 @@ export function homeFolder(env: NodeJS.ProcessEnv = process.env, root = packageR
   if (isClone(root)) return join(root, '.toolwise');
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'toolwise');
 }
+
+/** @throws UserError where it, or a folder in it, cannot be made */
+export const makeInHome = (folder: string): void => makeFolder(folder, 'TOOLWISE_HOME names another place.');
 
 /** Folder that holds the Python package `toolwise_engine` and its requirements. */
 export const engineFolder = (root = packageRoot()): string => join(root, 'engine');

@@ -3,12 +3,12 @@
  * whole, so an interrupted installation is done again, and a finished one costs a few milliseconds.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { UserError } from '../userError.js';
 import { run, tail } from './command.js';
 import { withLock } from './lock.js';
-import { engineFolder, homeFolder, pythonIn } from './paths.js';
+import { engineFolder, homeFolder, makeInHome, pythonIn } from './paths.js';
 
 /** Packages beyond what the engine needs to run: `convert` to de-quantise a GGUF file, `dev` for its tests. */
 export type Extra = 'convert' | 'dev';
@@ -78,7 +78,7 @@ async function install(options: PythonEnvOptions): Promise<string> {
   let stamp = readStamp(environment);
   if (stamp === undefined || stamp.requirements !== digest(requirements) || !existsSync(python)) {
     rmSync(environment, { recursive: true, force: true });
-    mkdirSync(home, { recursive: true });
+    makeInHome(home);
     writeFileSync(logFile, '');
     const base = await findPython();
     log(`Python environment: creating ${environment} with ${base.program} (${base.version})`);

@@ -2,12 +2,12 @@
  * What the sandbox needs from the system: bubblewrap, setpriv, and a Python with numpy and sympy for the programs to run in. On Debian and
  * Ubuntu as root they are installed; elsewhere the command is told. Whether the sandbox holds is another question: see `doctor.ts`.
  */
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findExecutable, findPython, installCommand, isRoot } from '../sandbox/host.js';
 import { UserError } from '../userError.js';
 import { run, tail } from './command.js';
-import { homeFolder } from './paths.js';
+import { homeFolder, makeInHome } from './paths.js';
 
 export interface SandboxNeeds {
   readonly bubblewrap: string | undefined;
@@ -85,7 +85,7 @@ const stampFile = (home: string): string => join(home, 'sandbox.json');
 
 function stamp(home: string, files: readonly (string | undefined)[]): void {
   const times = files.filter((file) => file !== undefined).map((file) => [file, statSync(file).mtimeMs]);
-  mkdirSync(home, { recursive: true });
+  makeInHome(home);
   writeFileSync(stampFile(home), `${JSON.stringify(Object.fromEntries(times))}\n`);
 }
 

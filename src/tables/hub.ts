@@ -3,13 +3,13 @@
  * HF_HUB_CACHE. The token goes to the hub alone: never over plain http to another machine, never along a redirect, never into a message.
  */
 import { createHash } from 'node:crypto';
-import { createWriteStream, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
-import { homeFolder } from '../setup/paths.js';
+import { homeFolder, makeInHome } from '../setup/paths.js';
 import { UserError } from '../userError.js';
 
 export interface HubOptions {
@@ -125,7 +125,7 @@ function cached(cache: string, { repository, revision, path }: Source): HubFile 
 function remember(cache: string, revision: string, commit: string): void {
   if (COMMIT.test(revision)) return;
   const file = referenceFile(cache, revision);
-  mkdirSync(dirname(file), { recursive: true });
+  makeInHome(dirname(file));
   writeFileSync(file, `${commit}\n`);
 }
 
@@ -170,7 +170,7 @@ class Hub {
   async download(commit: string, path: string, target: string): Promise<void> {
     const encoded = path.split('/').map(encodeURIComponent).join('/');
     const url = `${this.#endpoint}/datasets/${this.repository}/resolve/${commit}/${encoded}`;
-    mkdirSync(dirname(target), { recursive: true });
+    makeInHome(dirname(target));
     const partial = join(dirname(target), `.${basename(target)}.${process.pid}.partial`);
     try {
       const { body, headers, linked } = await this.#get(url);
