@@ -43,6 +43,8 @@ async function run(files: readonly string[], options: Options): Promise<void> {
   const { planFile } = await import('../study/packagedPlans.js');
   const plans = readPlanFiles(files.map(planFile)).map((plan) => withBlocks(plan, most));
   const out = options.out ?? join('runs', `study-${basename(plans[0]!.name)}`);
+  const { readPlans, StudyFolder } = await import('../study/studyFolder.js');
+  StudyFolder.refuse(out, plans);
   for (const { name, notes } of plans) for (const note of notes) console.error(`${name}: ${note}`);
   const { describeStudy } = await import('../study/describe.js');
   const parallel = wholeNumber('parallel', options.parallel);
@@ -73,7 +75,6 @@ async function run(files: readonly string[], options: Options): Promise<void> {
     );
     progress.end();
     const { judge } = await import('../study/judge.js');
-    const { readPlans } = await import('../study/studyFolder.js');
     const { claimLines } = await import('../study/claimText.js');
     // as the report does: Holm's procedure is over all that was ever run in the folder
     const names = new Set(plans.map(({ name }) => name));

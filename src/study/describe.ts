@@ -3,6 +3,7 @@ import { type Estimate, estimate } from './estimate.js';
 import { blocksOf, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { readResults } from './studyFolder.js';
+import { workOf } from './work.js';
 
 /** @param parallel arms side by side; absent: as many as there are cores for */
 export function describeStudy(plans: readonly StudyPlan[], out: string, parallel?: number): string[] {
@@ -10,15 +11,11 @@ export function describeStudy(plans: readonly StudyPlan[], out: string, parallel
   const results = readResults(out);
   const left = jobs.filter(({ key }) => !results.has(key));
   const asked = plans.reduce((sum, { arms, blocks }) => sum + arms.length * blocks, 0);
-  const stages = left.flatMap(({ recipe: { rl, limits, stages } }) => (rl && stages.includes('rl') ? [{ rl, limits }] : []));
-  const sft = left.filter(({ recipe }) => recipe.stages.includes('sft')).length;
-  const steps = stages.reduce((sum, { rl }) => sum + rl.steps, 0);
-  const rollouts = stages.reduce((sum, { rl }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize, 0);
-  const tokens = stages.reduce((sum, { rl, limits }) => sum + rl.steps * rl.groupsPerStep * rl.groupSize * limits.responseTokens, 0);
+  const { sftStages, steps, rollouts, tokens } = workOf(left);
   const beside = parallel ?? sideBySide(left);
   const known = left.length > 0 ? estimate(left, out, beside) : undefined;
   const work = [
-    ...(sft > 0 ? [many(sft, 'SFT stage')] : []),
+    ...(sftStages > 0 ? [many(sftStages, 'SFT stage')] : []),
     ...(steps > 0 ? [`${many(steps, 'RL step')}, ${many(rollouts, 'rollout')}, at most ${tokensText(tokens)}`] : []),
   ].join(', ');
   const time = known === undefined ? 'how long is known when the first have ended' : timeText(known, beside);

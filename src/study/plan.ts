@@ -213,7 +213,9 @@ export function withBlocks(plan: StudyPlan, most: number | undefined): StudyPlan
 }
 
 const notesOn = (blocks: number): string[] =>
-  blocks < LEAST_BLOCKS ? [`${blocks} blocks: every verdict will be "exploratory"; the rule asks for ${LEAST_BLOCKS}`] : [];
+  blocks < LEAST_BLOCKS
+    ? [`${blocks} ${blocks === 1 ? 'block' : 'blocks'}: every verdict will be "exploratory"; the rule asks for ${LEAST_BLOCKS}`]
+    : [];
 
 /** Of all that decides verdicts; neither the title nor the number of blocks. */
 export const planHash = ({ name, seed, start, arms, claims }: Pick<StudyPlan, 'name' | 'seed' | 'start' | 'arms' | 'claims'>): string =>

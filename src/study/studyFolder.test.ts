@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
@@ -56,6 +56,18 @@ describe('the folder of a study', () => {
       key: jobOf(plan, plan.arms[0]!, 1).key,
       start: { key: jobOf(plan, plan.arms[0]!, 1).start!.key },
     });
+  });
+
+  it('is refused without a run as it would be with one, and nothing is written', () => {
+    StudyFolder.refuse(path, [madePlan()]);
+    expect(existsSync(path)).toBe(false);
+    made(madePlan(), [0.1]);
+    const before = readFileSync(join(path, 'study.json'), 'utf8');
+    expect(message(() => StudyFolder.refuse(path, [madePlan({ seed: 9 })]))).toContain('the plan clip was another one');
+    expect(message(() => StudyFolder.refuse(path, [madePlan({ blocks: 4 })]))).toContain('4');
+    StudyFolder.refuse(path, [madePlan({ name: 'another' })]);
+    expect(readFileSync(join(path, 'study.json'), 'utf8')).toBe(before);
+    expect(message(() => StudyFolder.refuse(root, [madePlan()]))).toContain('holds no study');
   });
 
   it('is enough for a report', () => {

@@ -45,10 +45,30 @@ export class StudyFolder {
     return writingTo(path, () => StudyFolder.#open(path, plans), ANOTHER_FOLDER);
   }
 
+  /**
+   * What {@link open} would refuse of what lies there already, without writing anything.
+   * @throws UserError
+   */
+  static refuse(path: string, plans: readonly StudyPlan[]): void {
+    writingTo(
+      path,
+      () => {
+        if (!existsSync(path)) return;
+        refuseOtherFolder(path);
+        const before = readStudyFile(path);
+        for (const plan of plans) {
+          refuseAnotherPlan(path, plan, before);
+          if (before.plans[plan.name] !== undefined) raisesOf(path, plan);
+        }
+        checkedFiles(path, plans, before);
+      },
+      ANOTHER_FOLDER,
+    );
+  }
+
   static #open(path: string, plans: readonly StudyPlan[]): StudyFolder {
     makeFolder(path, ANOTHER_FOLDER);
-    if (!existsSync(join(path, STUDY_FILE)) && readdirSync(path).length > 0)
-      throw new UserError(`${path} is not empty and holds no study`, ANOTHER_FOLDER);
+    refuseOtherFolder(path);
     for (const inside of ['results', 'plans']) makeFolder(join(path, inside), ANOTHER_FOLDER);
     const release = lockFolder(path, `${ANOTHER_FOLDER} What is there can be reported: npx toolwise study report ${path} --to FILE.html`);
     try {
@@ -91,6 +111,11 @@ export class StudyFolder {
   close(): void {
     this.#release();
   }
+}
+
+function refuseOtherFolder(path: string): void {
+  if (!existsSync(join(path, STUDY_FILE)) && readdirSync(path).length > 0)
+    throw new UserError(`${path} is not empty and holds no study`, ANOTHER_FOLDER);
 }
 
 function refuseAnotherPlan(path: string, { name, hash }: StudyPlan, before: StudyFile): void {
