@@ -54,6 +54,8 @@ export class StudyFolder {
       path,
       () => {
         if (!existsSync(path)) return;
+        // there is nothing to make where it is a folder, and else this says so
+        makeFolder(path, ANOTHER_FOLDER);
         refuseOtherFolder(path);
         const before = readStudyFile(path);
         for (const plan of plans) {
