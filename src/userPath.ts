@@ -2,7 +2,7 @@
  * Paths that the user gave: what the system refuses of them is a {@link UserError}. Folders are made one level after another: Node's own
  * `recursive` never returns where the system says of a level that it cannot be (`/proc/x`).
  */
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { UserError } from './userError.js';
 
@@ -11,7 +11,23 @@ import { UserError } from './userError.js';
  * @throws UserError where a file is in the way, or the system refuses
  */
 export function makeFolder(path: string, hint = 'Choose another folder.'): void {
+  makeMissing(path, hint, makeOne);
+}
+
+/**
+ * What {@link makeFolder} would refuse because of what is there, without making anything.
+ * @throws UserError where a file is in the way, or no folder can be looked into or written
+ */
+export function refuseUnmakable(path: string, hint = 'Choose another folder.'): void {
+  makeMissing(path, hint, (level) => {
+    if (lstatSync(level, { throwIfNoEntry: false }) !== undefined) throw Object.assign(new Error(), { code: 'EEXIST' });
+    if (isThere(dirname(level))) accessSync(dirname(level), constants.W_OK);
+  });
+}
+
+function makeMissing(path: string, hint: string, make: (level: string) => void): void {
   const missing: string[] = [];
+  if (path === '') throw new UserError('the name of a folder is empty', hint);
   let level = resolve(path);
   try {
     while (!isThere(level)) {
@@ -22,7 +38,7 @@ export function makeFolder(path: string, hint = 'Choose another folder.'): void 
       const what = level === resolve(path) ? 'a file has that name' : `${level} is a file`;
       throw new UserError(`${path} cannot be made: ${what}`, hint);
     }
-    for (level of missing) makeOne(level);
+    for (level of missing) make(level);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (error instanceof UserError || code === undefined) throw error;
@@ -84,8 +100,12 @@ function orRefused<T>(path: string, what: 'written' | 'read', work: () => T, hin
   try {
     return work();
   } catch (error) {
-    const { code, syscall } = error as NodeJS.ErrnoException;
-    if (code === undefined || syscall === undefined) throw error;
-    throw new UserError(`${path} cannot be ${what}: ${reasonOf(code)}`, hint);
+    throw inWords(path, what, error, hint);
   }
+}
+
+/** @returns a UserError for what the system refused, else the error as it is */
+export function inWords(path: string, what: 'written' | 'read', error: unknown, hint?: string): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === undefined || syscall === undefined ? error : new UserError(`${path} cannot be ${what}: ${reasonOf(code)}`, hint);
 }

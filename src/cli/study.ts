@@ -43,23 +43,23 @@ async function run(files: readonly string[], options: Options): Promise<void> {
   const { planFile } = await import('../study/packagedPlans.js');
   const plans = readPlanFiles(files.map(planFile)).map((plan) => withBlocks(plan, most));
   const out = options.out ?? join('runs', `study-${basename(plans[0]!.name)}`);
+  const { BUDGETS, runStudy } = await import('../study/runStudy.js');
   const { readPlans, StudyFolder } = await import('../study/studyFolder.js');
   StudyFolder.refuse(out, plans);
   for (const { name, notes } of plans) for (const note of notes) console.error(`${name}: ${note}`);
   const { describeStudy } = await import('../study/describe.js');
   const parallel = wholeNumber('parallel', options.parallel);
-  for (const line of describeStudy(plans, out, parallel)) console.error(line);
-  if (options.dryRun) return;
-
-  const { BUDGETS, runStudy } = await import('../study/runStudy.js');
-  const { StudyProgressLine } = await import('./studyProgress.js');
-  const progress = new StudyProgressLine();
   const budget = Object.fromEntries(
     BUDGETS.flatMap((kind) => {
       const value = wholeNumber(kind, options[kind]);
       return value === undefined ? [] : [[kind, value]];
     }),
   );
+  for (const line of describeStudy(plans, out, parallel)) console.error(line);
+  if (options.dryRun) return;
+
+  const { StudyProgressLine } = await import('./studyProgress.js');
+  const progress = new StudyProgressLine();
   try {
     const end = await interruptible((signal) =>
       runStudy({

@@ -3,10 +3,10 @@
  * and the differences within them scatter (noise). One for all plans that share a start. Pure.
  */
 import type { ArmResult } from './armResult.js';
-import { describeEndpoint, type Endpoint, endpointValue, unitName } from './endpoint.js';
+import { counted, describeEndpoint, type Endpoint, endpointValue, unitName } from './endpoint.js';
 import { hashOf } from './hash.js';
 import { resultsOfArm } from './jobs.js';
-import { counted, type JudgedClaim } from './judge.js';
+import type { JudgedClaim } from './judge.js';
 import type { StudyPlan } from './plan.js';
 import { studentQuantile } from './student.js';
 import { type PairedDifference, pairedDifference } from './verdict.js';

@@ -12,10 +12,10 @@ export const OUTCOME_TEXT: Readonly<Record<Outcome, string>> = {
   notTested: 'not tested',
 };
 
-export function claimLines({ claim, verdict, parts, checks, notes }: JudgedClaim): string[] {
+export function claimLines({ plan, claim, verdict, parts, checks, notes }: JudgedClaim): string[] {
   const adjusted = verdict.adjusted === undefined ? '' : ` (Holm's p ${pText(verdict.adjusted)})`;
   return [
-    `${claim.id}: ${OUTCOME_TEXT[verdict.outcome].toUpperCase()}${adjusted}: ${claim.says}`,
+    `${plan}, ${claim.id}: ${OUTCOME_TEXT[verdict.outcome].toUpperCase()}${adjusted}: ${claim.says}`,
     ...parts.map((part) => `  ${partText(part)}`),
     ...checks.map(({ holds, text }) => `  check ${holds ? 'holds' : 'FAILS'}: ${text}`),
     ...notes.map((note) => `  ${note}`),

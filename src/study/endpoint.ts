@@ -90,6 +90,17 @@ function heldCurve(result: ArmResult, stage: 'base' | 'sft' | 'rl', metric: stri
   });
 }
 
+/** Shares of which less is better. */
+const FAULTS = /^(malformed|truncated|withoutCall)(\/|$)/;
+
+/** A run that diverged counts: a share of a last evaluation that was never made is as bad as it can be. */
+export function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
+  const value = endpointValue(result, endpoint);
+  if (value !== undefined || result.diverged === undefined) return value;
+  if (!('final' in endpoint) || unitOf(endpoint.final) !== 100) return undefined;
+  return FAULTS.test(endpoint.final) ? 100 : 0;
+}
+
 export interface CheckOutcome {
   readonly check: Check;
   /** In which all arms that it asks have ended; 0: nothing is known yet. */
@@ -102,7 +113,7 @@ export interface CheckOutcome {
 /** @param resultsOf an arm's results, one a block */
 export function checkOf(check: Check, resultsOf: (arm: string) => readonly ArmResult[]): CheckOutcome {
   const meanOver = (arm: string, endpoint: Endpoint): number | undefined => {
-    const values = resultsOf(arm).map((result) => endpointValue(result, endpoint));
+    const values = resultsOf(arm).map((result) => counted(result, endpoint));
     if (values.length === 0 || values.includes(undefined)) return undefined;
     return values.reduce<number>((sum, value) => sum + value!, 0) / values.length;
   };

@@ -33,8 +33,8 @@ describe('an estimate', () => {
       blocks: 1,
       base: { extends: 'nano', rl: { steps: 3, epochs: 3 }, problems: { evaluation: { kind: 'calc-small', count: 512 } } },
     });
-    // 3 steps of 128 rollouts, written once and trained on 1 or 3 times, and 512 for the evaluation.
-    const passes = (epochs: number): number => 1 + 512 + 3 * 128 * (1 + epochs);
+    // 3 steps of 128 rollouts, written once and trained on 1 or 3 times; 512 problems in three ways, before and after.
+    const passes = (epochs: number): number => 1 + 512 * 3 * 2 + 3 * 128 * (1 + epochs);
     expect(estimate(jobsOf(twice), folder, 1)!.seconds).toBeCloseTo((2 * 60 * passes(3)) / passes(1), 6);
   });
 

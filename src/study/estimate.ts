@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Recipe } from '../recipe/schema.js';
+import type { ProblemSource, Recipe } from '../recipe/schema.js';
 import { packageRoot } from '../setup/paths.js';
 import type { ArmResult } from './armResult.js';
 import { blocksOf, type Job } from './jobs.js';
@@ -123,13 +123,23 @@ function armOf(recipe: Recipe): string {
   return arm;
 }
 
-/** How often a conversation goes through the model: written, or trained on. */
+/** How often a conversation goes through the model: written, or trained on. What a file holds is not looked up. */
 function passesOf({ stages, sft, rl, evaluation, problems }: Recipe): number {
-  const source = problems.evaluation;
-  const evaluated = (typeof source === 'string' ? 0 : (source.count ?? 0)) * evaluation.samples * stages.length;
+  const { samples, extra, everySteps, base } = evaluation;
+  const trained = rl !== undefined && stages.includes('rl') ? rl : undefined;
+  const onTheWay = trained !== undefined && everySteps > 0 ? Math.floor(trained.steps / everySteps) : 0;
+  const evaluated = countOf(problems.evaluation) * (samples + extra.length) * (stages.length + (base ? 1 : 0) + onTheWay);
   const demonstrations = sft !== undefined && stages.includes('sft') && 'count' in sft.demonstrations ? sft.demonstrations.count : 0;
-  const rollouts = rl !== undefined && stages.includes('rl') ? rl.steps * rl.groupsPerStep * rl.groupSize : 0;
-  return 1 + evaluated + demonstrations * (sft?.epochs ?? 0) + rollouts * (1 + (rl?.epochs ?? 0));
+  const rollouts = trained ? trained.steps * trained.groupsPerStep * trained.groupSize : 0;
+  const tried = trained?.refresh
+    ? Math.ceil(trained.steps / trained.refresh.everySteps) *
+      trained.refresh.samples *
+      (trained.refresh.problems ?? countOf(problems.train))
+    : 0;
+  return 1 + evaluated + demonstrations * (sft?.epochs ?? 0) + rollouts * (1 + (trained?.epochs ?? 0)) + tried;
 }
+
+/** 0 where the recipe does not say it. */
+const countOf = (source: ProblemSource): number => (typeof source === 'string' ? 0 : (source.count ?? 0));
 
 const sum = <T>(values: readonly T[], of: (value: T) => number): number => values.reduce((total, value) => total + of(value), 0);

@@ -58,6 +58,16 @@ describe('a check', () => {
     expect(open!.notes).toContain('0 of 6 blocks are there');
   });
 
+  it('counts runs that diverged as the endpoint would', () => {
+    const by = madePlan({ claims: [{ ...claim, checks: [{ arms: ['wide', 'narrow'], endpoint: { final: 'accuracy' }, differBy: 5 }] }] });
+    const wide = madeResults(by, 'wide', shares);
+    const narrow = madeResults(by, 'narrow', [0.1, 0.1, 0.2, 0.1, 0.2, 0.1]);
+    narrow[0] = { ...narrow[0]!, evaluations: [], diverged: 'the loss is NaN' };
+    const [read] = judge([by], byKey(wide, narrow));
+    expect(read!.checks[0]).toMatchObject({ holds: true, blocks: 6 });
+    expect(read!.verdict.outcome).toBe('supported');
+  });
+
   it('of an arm that has run decides', () => {
     const third = madeResults(plan, 'third', shares);
     expect(judge([plan], byKey(...both, third))[0]!.verdict.outcome).toBe('supported');

@@ -1,6 +1,6 @@
 /** What the results of a study say about its claims: paired differences over the blocks in which both arms are there, checks, verdicts. Pure. */
 import type { ArmResult } from './armResult.js';
-import { type CheckOutcome, checkOf, type Endpoint, endpointValue, unitOf } from './endpoint.js';
+import { type CheckOutcome, checkOf, counted, type Endpoint } from './endpoint.js';
 import { resultsOfArm } from './jobs.js';
 import { armsOf, type Claim, type StudyPlan } from './plan.js';
 import {
@@ -106,17 +106,6 @@ function readClaim(plan: StudyPlan, claim: Claim, results: ReadonlyMap<string, A
   });
   const checks = claim.checks.map((check) => checkOf(check, resultsOf));
   return { plan: plan.name, claim, parts, checks, arms, notes: notesOf(plan, parts, checks, arms) };
-}
-
-/** Shares of which less is better. */
-const FAULTS = /^(malformed|truncated|withoutCall)(\/|$)/;
-
-/** A run that diverged counts: a share of a last evaluation that was never made is as bad as it can be. */
-export function counted(result: ArmResult, endpoint: Endpoint): number | undefined {
-  const value = endpointValue(result, endpoint);
-  if (value !== undefined || result.diverged === undefined) return value;
-  if (!('final' in endpoint) || unitOf(endpoint.final) !== 100) return undefined;
-  return FAULTS.test(endpoint.final) ? 100 : 0;
 }
 
 function notesOf(plan: StudyPlan, parts: readonly JudgedPart[], checks: readonly CheckOutcome[], arms: readonly JudgedArm[]): string[] {

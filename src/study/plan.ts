@@ -2,7 +2,7 @@
  * A study as a YAML file: arms (recipe overrides) x blocks (a start, an order of problems, seeds), and claims about arms with the rules that
  * will judge them. Everything is checked before anything runs. Does not run: see `runStudy.ts`.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
@@ -110,7 +110,7 @@ export function readPlan(file: string): StudyPlan {
   }
   const plan = planOf(values, file, text);
   const missing = recipesOf(plan).flatMap(({ name, recipe }) =>
-    filesOf(recipe).flatMap((path) => (existsSync(found(path)) ? [] : [`${name} needs the file ${path}, which is not there`])),
+    filesOf(recipe).flatMap((path) => (isFile(found(path)) ? [] : [`${name} needs the file ${path}, which is not there`])),
   );
   if (missing.length > 0)
     throw new UserError(
@@ -119,6 +119,8 @@ export function readPlan(file: string): StudyPlan {
     );
   return plan;
 }
+
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
 
 /**
  * Several at once: each has a name of its own.

@@ -1,6 +1,6 @@
 /** Files on this machine that a recipe reads: where they are. Does not read them. */
 import { existsSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { isFileSource } from '../problems/load.js';
 import type { ProblemSource, Recipe } from '../recipe/schema.js';
 import { packageRoot } from '../setup/paths.js';
@@ -15,8 +15,8 @@ export function filesOf(recipe: Recipe): string[] {
   return paths;
 }
 
-/** The recipe as it is run: files of the package, which its plans name by their place in it, by their place here. */
-export const withPackagedFiles = (recipe: Recipe): Recipe => eachFile(recipe, found);
+/** The recipe as it is run: files by their whole path, so that a run goes on from any folder, and those of the package by their place here. */
+export const withPackagedFiles = (recipe: Recipe): Recipe => eachFile(recipe, (path) => resolve(found(path)));
 
 /** As it is, where a file is there; else in the package, where it comes along. */
 export function found(path: string): string {

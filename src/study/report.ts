@@ -2,14 +2,15 @@
  * What a report of a study says, as plain values: judged claims with their arms' numbers and curves, what ran where and when. Read from the
  * study's folder alone, so that the same folder gives the same report. Knows neither HTML nor Markdown.
  */
+
 import { existsSync } from 'node:fs';
 import type { Stage } from '../domain/event.js';
 import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
 import { type Calibration, calibrationsOf } from './calibration.js';
-import { type Endpoint, unitOf } from './endpoint.js';
+import { counted, type Endpoint, unitOf } from './endpoint.js';
 import { blocksOf, resultsOfArm } from './jobs.js';
-import { counted, type JudgedArm, type JudgedClaim, judge } from './judge.js';
+import { type JudgedArm, type JudgedClaim, judge } from './judge.js';
 import { type MixedBlock, mixedBlocks } from './mixedBlocks.js';
 import type { StudyPlan } from './plan.js';
 import { readPlans, readResults } from './studyFolder.js';

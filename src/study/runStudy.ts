@@ -7,11 +7,11 @@ import { cpus } from 'node:os';
 import pLimit from 'p-limit';
 import { UserError } from '../userError.js';
 import type { ArmResult } from './armResult.js';
-import { estimateFrom, type Took, tookBy, tookElsewhere, tookIn } from './estimate.js';
+import { estimate, estimateFrom, type Took, tookBy, tookElsewhere, tookIn } from './estimate.js';
 import { type Block, blocksOf, type Job, sideBySide } from './jobs.js';
 import type { StudyPlan } from './plan.js';
 import { makeStart, type RunOptions, runArm } from './runArm.js';
-import { StudyFolder } from './studyFolder.js';
+import { readResults, StudyFolder } from './studyFolder.js';
 import { workOf } from './work.js';
 
 export interface StudyOptions {
@@ -57,6 +57,9 @@ export interface StudyEnd {
 
 /** @throws UserError for what the user can mend; the signal's reason, and the study can go on */
 export async function runStudy(options: StudyOptions): Promise<StudyEnd> {
+  // before the folder is written: what a plan asked for counts from when it ran
+  StudyFolder.refuse(options.out, options.plans);
+  refuseBudget(options);
   const folder = StudyFolder.open(options.out, options.plans);
   try {
     return await new Running(folder, options).toTheEnd();
@@ -73,7 +76,9 @@ class Running {
   readonly #running = new Map<string, StudyProgress['running'][number]>();
   readonly #here: Took[];
   readonly #elsewhere: readonly Took[] = tookElsewhere();
-  readonly #spent = { steps: 0, tokens: 0 };
+  readonly #done = { steps: 0, tokens: 0 };
+  /** Blocks that this sitting has begun. */
+  #ran = 0;
   /** Keys of the starts that this sitting has made. */
   readonly #made = new Set<string>();
 
@@ -96,17 +101,15 @@ class Running {
       const jobs = block.jobs.filter(({ key }) => !this.#results.has(key));
       if (jobs.length === 0) continue;
       refuseOtherMachine(block, this.#results);
-      const short = this.#overBudget(jobs);
-      if (short !== undefined) {
-        const text = `block ${block.block + 1} ${short}`;
-        if (before === all - this.#left.length)
-          throw new UserError(`${text}: the budget does not hold one block`, 'Raise it, or take fewer arms. What is done is kept.');
-        log(`${text}: it is left for the next time`);
+      const short = overBudget(this.options.budget, this.#spent(), this.#needs(jobs));
+      if (short !== undefined && this.#ran > 0) {
+        log(`block ${block.block + 1} ${short}: it is left for the next time`);
         break;
       }
       const { steps, tokens } = workOf(jobs);
-      this.#spent.steps += steps;
-      this.#spent.tokens += tokens;
+      this.#done.steps += steps;
+      this.#done.tokens += tokens;
+      this.#ran++;
       await this.#block(jobs);
       log(`block ${block.block + 1} is complete (seed ${block.seed}, ${block.jobs.length} arms)`);
     }
@@ -122,19 +125,12 @@ class Running {
     return this.#all.filter(({ key }) => !this.#results.has(key));
   }
 
-  /** What these arms take of a budget that does not hold them, and what is left of it; undefined where it does. */
-  #overBudget(jobs: readonly Job[]): string | undefined {
-    const { steps, tokens } = workOf(jobs);
-    const needed = { minutes: (this.#secondsOf(jobs) ?? 0) / 60, steps, tokens };
-    const spent = { ...this.#spent, minutes: (performance.now() - this.#started) / 60_000 };
-    for (const kind of BUDGETS) {
-      const budget = this.options.budget?.[kind];
-      if (budget === undefined || spent[kind] + needed[kind] <= budget) continue;
-      const about = { minutes: 'about ', steps: '', tokens: 'at most ' }[kind];
-      const left = budget - spent[kind];
-      return `takes ${about}${whole(needed[kind])} ${kind}, and of ${whole(budget)} there are ${whole(Math.floor(left))} left`;
-    }
-    return undefined;
+  #needs(jobs: readonly Job[]): Spent {
+    return { minutes: (this.#secondsOf(jobs) ?? 0) / 60, ...workOf(jobs) };
+  }
+
+  #spent(): Spent {
+    return { ...this.#done, minutes: (performance.now() - this.#started) / 60_000 };
   }
 
   /** Seconds by the clock that these arms take; undefined where nothing is known of such. */
@@ -196,6 +192,37 @@ class Running {
     const running = [...this.#running.values()];
     this.options.onProgress?.({ done: all - left.length, all, running, ...(seconds !== undefined && { left: seconds }) });
   }
+}
+
+type Spent = Readonly<Record<(typeof BUDGETS)[number], number>>;
+
+/** @throws UserError where the budget does not hold the first block that is left */
+function refuseBudget({ plans, out, budget, parallel }: StudyOptions): void {
+  const results = readResults(out);
+  const blocks = blocksOf(plans);
+  const beside = parallel ?? sideBySide(blocks.flatMap(({ jobs }) => jobs));
+  const [first] = blocks
+    .map(({ block, jobs }) => ({ block, left: jobs.filter(({ key }) => !results.has(key)) }))
+    .filter(({ left }) => left.length > 0);
+  if (budget === undefined || first === undefined) return;
+  const needs = { ...workOf(first.left), minutes: (estimate(first.left, out, beside)?.clock ?? 0) / 60 };
+  const short = overBudget(budget, { minutes: 0, steps: 0, tokens: 0 }, needs);
+  if (short === undefined) return;
+  throw new UserError(
+    `block ${first.block + 1} ${short}: the budget does not hold one block`,
+    'Raise it, or take fewer arms. What is done is kept.',
+  );
+}
+
+/** What is taken of a budget that does not hold it, and what is left of it; undefined where it does. */
+function overBudget(budget: Budget = {}, spent: Spent, needs: Spent): string | undefined {
+  for (const kind of BUDGETS) {
+    const most = budget[kind];
+    if (most === undefined || spent[kind] + needs[kind] <= most) continue;
+    const about = { minutes: 'about ', steps: '', tokens: 'at most ' }[kind];
+    return `takes ${about}${whole(needs[kind])} ${kind}, and of ${whole(most)} there are ${whole(Math.floor(most - spent[kind]))} left`;
+  }
+  return undefined;
 }
 
 /** Up: what does not fit must not look as if it did. */

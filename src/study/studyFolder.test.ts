@@ -68,6 +68,8 @@ describe('the folder of a study', () => {
     StudyFolder.refuse(path, [madePlan({ name: 'another' })]);
     expect(readFileSync(join(path, 'study.json'), 'utf8')).toBe(before);
     expect(message(() => StudyFolder.refuse(root, [madePlan()]))).toContain('holds no study');
+    expect(message(() => StudyFolder.refuse(join(path, 'study.json', 'below'), [madePlan()]))).toContain('study.json is a file');
+    expect(message(() => StudyFolder.refuse('', [madePlan()]))).toContain('is empty');
   });
 
   it('is enough for a report', () => {
@@ -87,7 +89,7 @@ describe('the folder of a study', () => {
     made(madePlan({ blocks: 7 }), [0.1, 0.2]);
     const kept = readFileSync(join(path, 'plans', 'clip.json'), 'utf8');
     expect(message(() => made(madePlan({ blocks: 6 })))).toBe(
-      `the plan clip asks for 6 blocks, and asked for 7 before the 4 results of it in ${path}: what was seen is not left out`,
+      `the plan clip asks for 6 blocks, and asked for 7 in ${path}, where 4 results of it can be seen`,
     );
     expect(readFileSync(join(path, 'plans', 'clip.json'), 'utf8')).toBe(kept);
     made(withBlocks(madePlan({ blocks: 7 }), 2));

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { lockFolder } from '../runs/lock.js';
 import { UserError } from '../userError.js';
-import { isThere, makeFolder, readingFrom, writingTo } from '../userPath.js';
+import { isThere, makeFolder, readingFrom, refuseUnmakable, writingTo } from '../userPath.js';
 import { type ArmResult, parseResult } from './armResult.js';
 import { fileHashes } from './fileHashes.js';
 import { blocksOf } from './jobs.js';
@@ -53,9 +53,8 @@ export class StudyFolder {
     writingTo(
       path,
       () => {
+        refuseUnmakable(path, ANOTHER_FOLDER);
         if (!existsSync(path)) return;
-        // there is nothing to make where it is a folder, and else this says so
-        makeFolder(path, ANOTHER_FOLDER);
         refuseOtherFolder(path);
         const before = readStudyFile(path);
         for (const plan of plans) {
@@ -157,8 +156,9 @@ function raisesOf(path: string, plan: StudyPlan): readonly RaisedBlocks[] {
   const results = keys.filter((key) => all.has(key)).length;
   if (results === 0) return raised;
   if (asked > was) return [...raised, { from: was, to: asked, results }];
+  // to ask for fewer after having looked would be to stop where it looks best
   throw new UserError(
-    `the plan ${name} asks for ${asked} blocks, and asked for ${was} before ${results === 1 ? 'the result' : `the ${results} results`} of it in ${path}: what was seen is not left out`,
+    `the plan ${name} asks for ${asked === 1 ? '1 block' : `${asked} blocks`}, and asked for ${was} in ${path}, where ${results === 1 ? 'a result' : `${results} results`} of it can be seen`,
     `Write \`blocks: ${was}\` again; \`--blocks ${asked}\` runs no more than ${asked} and changes nothing. Another plan takes another name or another --out.`,
   );
 }

@@ -6,7 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../userError.js';
-import { makeFolder } from '../userPath.js';
+import { inWords, makeFolder } from '../userPath.js';
 import type { ParquetColumns } from './parquetSchema.js';
 import type { Table, TableFormat } from './table.js';
 import { inferringRows, type ParquetCodec, parquetRows } from './writeParquet.js';
@@ -53,7 +53,7 @@ export async function createTable(file: string, options: CreateOptions = {}): Pr
   makeFolder(folder);
   const part = join(folder, `.${basename(file)}.${process.pid}-${Math.random().toString(36).slice(2, 8)}.part`);
   const handle = await open(part, 'wx').catch((error: unknown) => {
-    throw unwritable(file, error);
+    throw inWords(file, 'written', error);
   });
   let sink: RowSink | undefined;
   let state: 'open' | 'closed' = 'open';
@@ -71,7 +71,7 @@ export async function createTable(file: string, options: CreateOptions = {}): Pr
       return await work();
     } catch (error) {
       await discard();
-      throw unwritable(file, error);
+      throw inWords(file, 'written', error);
     }
   };
   const opened = await orDiscard(() => openSink(file, format, handle, part, options));
@@ -130,10 +130,4 @@ function formatOf(file: string): TableFormat {
     `the name ${file} does not say what to write`,
     'It must end in .parquet, .jsonl, .json, .csv or .tsv (the last four also with .gz).',
   );
-}
-
-function unwritable(file: string, error: unknown): unknown {
-  if (error instanceof UserError) return error;
-  const { code, syscall, message } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? error : new UserError(`${file} cannot be written: ${code === 'ENOSPC' ? 'the disk is full' : message}`);
 }

@@ -2,12 +2,13 @@
  * TensorBoard: an event file in the run's folder, `tensorboard/`. A run that goes on writes its file anew from the run's store first, so
  * what was rolled back does not stay in the curves.
  */
-import { appendFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Stage } from '../domain/event.js';
 import { openRun } from '../runs/reader.js';
+import { makeFolder } from '../userPath.js';
 import { pointOf } from './hub.js';
 import { scalarRecord, textRecord, versionRecord } from './tfevents.js';
 import type { TrackedRun, Tracker, TrackerPoint } from './tracker.js';
@@ -19,7 +20,7 @@ export function tensorboard(options: { readonly folder?: string } = {}): Tracker
     name: 'tensorboard',
     async start(run) {
       const folder = options.folder ?? join(run.folder, 'tensorboard');
-      await mkdir(folder, { recursive: true });
+      makeFolder(folder);
       const started = Date.now();
       const earlier = (await readdir(folder)).filter((name) => name.startsWith(PREFIX) && name.endsWith(SUFFIX));
       file = join(folder, `${PREFIX}${Math.floor(started / 1000)}.${hostname()}.${process.pid}${SUFFIX}`);

@@ -4,9 +4,9 @@
  */
 import type { ArmResult } from '../../study/armResult.js';
 import { OUTCOME_TEXT } from '../../study/claimText.js';
-import { describeEndpoint, type Endpoint, unitName } from '../../study/endpoint.js';
+import { counted, describeEndpoint, type Endpoint, unitName } from '../../study/endpoint.js';
 import { type Block, blocksOf, type Job, jobOf } from '../../study/jobs.js';
-import { counted, type JudgedClaim, judge } from '../../study/judge.js';
+import { type JudgedClaim, judge } from '../../study/judge.js';
 import type { Arm, StudyPlan } from '../../study/plan.js';
 import { type ReportedClaim, reportOf, type StudyReport } from '../../study/report.js';
 import { differenceText, partSentences, pCell, scopeSentences, seedsText, verdictSentences } from '../../study/reportWords.js';
