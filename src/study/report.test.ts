@@ -92,6 +92,13 @@ describe('a report', () => {
     expect(verdictSentences(claims[0]!, 0)).toContain('There is no complete block, and the rule asks for 6');
   });
 
+  it('draws no curve through ends that blocks reach after different numbers of steps', () => {
+    const uneven = (arm: string, shares: readonly number[]) =>
+      madeResults(plan, arm, shares).map((result, i) => ({ ...result, evaluations: [{ ...result.evaluations[0]!, step: 3 + i }] }));
+    const { claims } = reportOf('f', [plan], byKey(uneven('wide', WIDE), uneven('narrow', NARROW)));
+    expect(claims[0]!.curves.map(({ metric, of }) => [metric, of])).toEqual([['rollout/accuracy', 'steps']]);
+  });
+
   it('counts a run that diverged before its evaluation as one that is never right', () => {
     const diverged = madeResults(plan, 'wide', WIDE.slice(0, 1), { evaluations: [], diverged: 'a loss that is not a number' });
     const rest = madeResults(plan, 'wide', WIDE).slice(1);

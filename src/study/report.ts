@@ -176,14 +176,15 @@ function curveOf(endpoint: Endpoint, arms: readonly string[], resultsOf: (arm: s
     );
   if (!('final' in endpoint)) return bySteps('mean' in endpoint ? endpoint.mean : endpoint.stepsTo);
   const { final: metric, evaluation } = endpoint;
+  const valuesOf = ({ evaluations }: ArmResult): (readonly [number, number | null])[] =>
+    evaluations
+      .filter((one) => one.stage === stage && one.name === (evaluation ?? 'main'))
+      .map(({ step, metrics }) => [step, metrics[metric] ?? null] as const);
   const evaluated = curve({ metric, stage, points: unitOf(metric) === 100, of: 'evaluations' }, arms, (arm) =>
-    resultsOf(arm).map(({ evaluations }) =>
-      evaluations
-        .filter((one) => one.stage === stage && one.name === (evaluation ?? 'main'))
-        .map(({ step, metrics }) => [step, metrics[metric] ?? null] as const),
-    ),
+    resultsOf(arm).map(valuesOf),
   );
-  const most = Math.max(0, ...(evaluated?.series.map(({ points }) => points.length) ?? []));
+  // of one run: ends of blocks with different numbers of steps are no curve
+  const most = Math.max(0, ...arms.flatMap((arm) => resultsOf(arm).map((result) => valuesOf(result).length)));
   return most >= 3 ? evaluated : bySteps(`rollout/${metric}`);
 }
 
