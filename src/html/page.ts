@@ -11,7 +11,7 @@ const STYLE = `
 @media (prefers-color-scheme:dark){:root{--paper:#14171a;--ink:#e3e7eb;--soft:#98a2ad;--line:#333a41;--shade:#1c2126;
 --c0:#6ea8fe;--c1:#fb923c;--c2:#4ade80;--c3:#c084fc;--c4:#fbbf24;--c5:#22d3ee;--good:#4ade80;--bad:#f87171}}
 *{box-sizing:border-box}
-body{margin:0 auto;padding:2rem 1.25rem 4rem;max-width:64rem;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
+body{margin:0 auto;padding:2rem 1.25rem 4rem;max-width:72rem;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,sans-serif}
 h1{font-size:1.7rem;margin:0 0 .2rem}h2{font-size:1.2rem;margin:2.4rem 0 .6rem}h3{font-size:1rem;margin:1.4rem 0 .4rem}
 p{margin:.5rem 0;max-width:48rem}.soft{color:var(--soft)}.good{color:var(--good)}.bad{color:var(--bad)}
 .scroll{overflow-x:auto}
